@@ -313,7 +313,7 @@ def draw_cores() -> Sheet:
 
 def draw_runtimes() -> Sheet:
     """Draw the cycles of each operation on each runtime and kernel, at two opt-levels."""
-    note = f"lab/studies/runtimes: ranges over eight links · {BOARD}, i-cache on"
+    note = f"lab/studies/runtimes · {BOARD}, i-cache on"
     rows = list(reversed(runtimes.ROWS))
     sheet = Sheet("The same operations without and with isolation", [note], 1, 2, 4.2)
     for axes, level in zip(sheet.panels, runtimes.LEVELS, strict=True):
@@ -327,6 +327,9 @@ def draw_runtimes() -> Sheet:
             middles = [median(nets) for nets in nets_by_y.values()]
             _ranges(axes, ends, middles, [*nets_by_y], index, title)
         axes.set(title=f"opt-level {level}", xlabel="cycles", xscale="log")
+        axes.xaxis.set_major_locator(FixedLocator([100, 1000, 10_000, 100_000]))
+        axes.xaxis.set_minor_locator(NullLocator())
+        _thousands(axes.xaxis)
         axes.set_yticks(range(len(rows)), [runtimes.ROWS[row] for row in rows], fontsize=7)
         axes.set_ylim(-0.6, len(rows) - 0.4)
     sheet.panels[1].tick_params(labelleft=False)

@@ -4,7 +4,7 @@
 from functools import cache
 
 import waits
-from committed import CommittedResult, between, committed, number, path_of
+from committed import CommittedResult, between, committed, number
 from sample_parts import profiles, split_parts
 from tables import markdown
 from tockmark.latency.report import QUIET
@@ -23,9 +23,9 @@ COLUMNS = {
 KERNELS = ("baseline", "tock-2.2", "tock-master")
 ROWS = {
     "cost.interrupt core=asleep": "interrupt to handler, asleep",
-    "cost.interrupt core=busy": "interrupt to handler, next to a computation",
+    "cost.interrupt core=busy": "… next to a computation",
     "cost.alarm core=asleep": "alarm to the waiting task, asleep",
-    "cost.alarm core=busy": "alarm to the waiting task, next to one that computes",
+    "cost.alarm core=busy": "… next to a task that computes",
     "cost.switch": "to another task and back",
     "cost.message size=4": "message of 4 bytes, and answer",
     "cost.message size=64": "message of 64 bytes, and answer",
@@ -38,55 +38,56 @@ LEVELS = ("3", "z")
 PROFILED = "tock-2.2-z"  # the folder of profiles
 UNSHOWN = ("outlined", "copies")  # kinds of functions, which other parts contain
 
-# By row: its title, what its price buys, and the row of the suite whose profile shows where the cycles go.
+# By row: its title, what its price buys, and the row of the suite whose profile shows where the
+# cycles go.
 PRICES = {
     "cost.interrupt core=asleep": (
         "interrupt to handler",
-        "No equal: the kernel serves the interrupt, and no code of an app runs before its process does."
-        " In the other three a handler that hangs stops everything.",
+        "No equal: the kernel serves the interrupt, and no code of an app runs before its "
+        "process does. In the other three a handler that hangs stops everything.",
         None,
     ),
     "cost.alarm core=asleep": (
         "alarm to the waiting task",
-        "The task is a process in user mode, whose memory no other can touch, and which may fail alone. RTIC"
-        " preempts, but protects no memory; Embassy does neither.",
+        "The task is a process in user mode, whose memory no other can touch, and which may "
+        "fail alone. RTIC preempts, but protects no memory; Embassy does neither.",
         "latency",
     ),
     "cost.switch": (
         "to another task and back",
-        "Both are processes: registers and PMP regions are exchanged, and each may fail alone. The others"
-        " share one stack or one executor.",
+        "Both are processes: registers and PMP regions are exchanged, and each may fail alone. "
+        "The others share one stack or one executor.",
         "ctx.ring processes=2 kib=0",
     ),
     "cost.message size=1024": (
         "message of 1024 bytes",
-        "The other process sees only the shared buffer, through a PMP region; the others hand over memory"
-        " that both can write at any time.",
+        "The other process sees only the shared buffer, through a PMP region; the others hand "
+        "over memory that both can write at any time.",
         "ctx.ring processes=2 kib=0",
     ),
     "cost.timer": (
         "set and cancel a timer",
-        "Two system calls, each checked against the process's own grant; the others write to a queue that any"
-        " task may damage.",
+        "Two system calls, each checked against the process's own grant; the others write to a "
+        "queue that any task may damage.",
         "syscall.command",
     ),
     "cost.line": (
         "a line of 64 bytes",
-        "The kernel checks the buffer, shares the UART between processes, and reports the end by an upcall;"
-        " the others write to the device themselves.",
+        "The kernel checks the buffer, shares the UART between processes, and reports the end "
+        "by an upcall; the others write to the device themselves.",
         "console.write size=64",
     ),
     "cost.start": (
         "reset to the first task",
-        "The kernel checks the app's header, lays out its memory and opens it; the others have one image and"
-        " check nothing.",
+        "The kernel checks the app's header, lays out its memory and opens it; the others have "
+        "one image and check nothing.",
         None,
     ),
 }
 
 
-# Rows of the suite with the same meaning, and how many of a row's operations are one here: two hops of
-# a token are a round.
+# Rows of the suite with the same meaning, and how many of a row's operations are one here: two hops
+# of a token are a round.
 IN_SUITE = {
     "cost.alarm core=asleep": ("irq.upcall core=asleep", 1),
     "cost.alarm core=busy": ("irq.upcall core=busy", 1),
@@ -97,16 +98,16 @@ IN_SUITE = {
 
 
 @cache
-def result(name: str, level: str) -> CommittedResult | None:
-    """Return the study's result of a column at an opt-level; None if it was not measured."""
-    own = f"runtimes/{name}-{level}"
-    return committed(own) if path_of(own).exists() else None
+def result(name: str, level: str) -> CommittedResult:
+    """Return the study's result of a column at an opt-level."""
+    return committed(f"runtimes/{name}-{level}")
 
 
 def table(level: str, icache: bool) -> str:
     """Return the table of cycles by operation and column, with ranges over links."""
     rows = [
-        [title, *(span(name, row, level, icache) for name in COLUMNS)] for row, title in ROWS.items()
+        [title, *(span(name, row, level, icache) for name in COLUMNS)]
+        for row, title in ROWS.items()
     ]
     return markdown(["cycles", *COLUMNS.values()], rows, words=(0,))
 
@@ -115,10 +116,10 @@ def nets(name: str, row: str, level: str, icache: bool = True) -> list[float]:
     """Return the cycles of an operation in each link; empty if it has no equal there."""
     suite_row, count = IN_SUITE.get(row, (row, 1)) if name in KERNELS else (row, 1)
     source = result(name, level) if suite_row == row else committed(f"opt/{name}-{level}")
-    stored = source and source.row(suite_row, icache)
+    stored = source.row(suite_row, icache)
     if stored is None or not stored.sound:
         return []
-    return [net * count / stored.inner for net in layout_nets(stored)]
+    return [net * count for net in layout_nets(stored)]
 
 
 def span(name: str, row: str, level: str = "3", icache: bool = True) -> str:
@@ -149,7 +150,12 @@ def prices() -> str:
     for row, (title, sentence, profiled) in PRICES.items():
         has_price = bool(nets("tock-2.2", row, "z"))
         rows.append([title, price(row) if has_price else text.NONE, sentence, _where(profiled)])
-    heads = ["operation", "times", "what the price buys", "where the cycles go (Tock 2.2 at z, i-cache on)"]
+    heads = [
+        "operation",
+        "times",
+        "what the price buys",
+        "where the cycles go: stages of an alarm, or parts of a profile",
+    ]
     return markdown(heads, rows, words=(0, 2, 3))
 
 
@@ -173,22 +179,18 @@ def _where(profiled: str | None) -> str:
     return ", ".join(share for share in shown if not share.endswith(" 0 %"))
 
 
-def reserved() -> str:
-    """Format the bytes of stack that the kernels reserve."""
-    return "Tock 5,120 and our baseline 2,560"
-
-
 def sizes() -> str:
     """Return the table of flash, RAM and stack."""
     rows = []
     for level in LEVELS:
         columns = [result(name, level) for name in COLUMNS]
-        rows.append([f"flash, {level}", *(number(each and each.kernel.flash_bytes) for each in columns)])
-        rows.append([f"RAM, {level}", *(number(each and each.kernel.ram_bytes) for each in columns)])
+        kernels = [column.kernel for column in columns]
+        rows.append([f"flash, {level}", *(number(kernel.flash_bytes) for kernel in kernels)])
+        rows.append([f"RAM, {level}", *(number(kernel.ram_bytes) for kernel in kernels)])
         rows.append([f"deepest stack, {level}", *map(_stack, columns)])
     return markdown(["bytes", *COLUMNS.values()], rows, words=(0,))
 
 
-def _stack(column: CommittedResult | None) -> str:
-    rows = column.rows.values() if column else ()
-    return number(max((row.stack for row in rows if row.stack is not None), default=None))
+def _stack(column: CommittedResult) -> str:
+    stacks = [row.stack for row in column.rows.values() if row.stack is not None]
+    return number(max(stacks, default=None))
