@@ -47,11 +47,7 @@ mod app {
     use chip::{tm_mark_arm, tm_mark_first, tm_mark_handler, tm_mark_task};
     use core::pin::pin;
     use core::sync::atomic::{AtomicBool, Ordering};
-    #[expect(
-        clippy::single_component_path_imports,
-        reason = "the macros name it in this module"
-    )]
-    use riscv;
+    use riscv; // the macros name it in this module
     use riscv::interrupt::Interrupt;
     use rtic_sync::channel::{Receiver, Sender};
     use rtic_sync::make_channel;
