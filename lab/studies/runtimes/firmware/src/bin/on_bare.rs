@@ -46,6 +46,7 @@ fn wait_for(flag: &AtomicBool) {
     }
 }
 
+#[expect(clippy::missing_spin_loop, reason = "a computation, not a wait")]
 fn alarms(
     report: &mut Report,
     id: &'static str,
