@@ -16,6 +16,7 @@ import core_features
 import crypto
 import ladder
 import receiving
+import runtimes
 import whole_programs
 from tockmark.site import plot
 from tockmark.site.plot import GREY, STYLES, Sheet
@@ -341,6 +342,32 @@ def draw_receive() -> Sheet:
     return sheet
 
 
+def draw_runtimes() -> Sheet:
+    """Draw the cycles of each operation on each runtime and kernel, at two opt-levels."""
+    note = f"lab/studies/runtimes · {BOARD}, i-cache on"
+    rows = list(reversed(runtimes.ROWS))
+    sheet = Sheet("The same operations without and with isolation", [note], 1, 2, 4.2)
+    for axes, level in zip(sheet.panels, runtimes.LEVELS, strict=True):
+        for index, (name, title) in enumerate(runtimes.COLUMNS.items()):
+            nets_by_y = {
+                y + 0.12 * (2.5 - index): nets
+                for y, row in enumerate(rows)
+                if (nets := runtimes.nets(name, row, level))
+            }
+            ends = [(min(nets), max(nets)) for nets in nets_by_y.values()]
+            middles = [median(nets) for nets in nets_by_y.values()]
+            _ranges(axes, ends, middles, [*nets_by_y], index, title)
+        axes.set(title=f"opt-level {level}", xlabel="cycles", xscale="log")
+        axes.xaxis.set_major_locator(FixedLocator([100, 1000, 10_000, 100_000]))
+        axes.xaxis.set_minor_locator(NullLocator())
+        _thousands(axes.xaxis)
+        axes.set_yticks(range(len(rows)), [runtimes.ROWS[row] for row in rows], fontsize=7)
+        axes.set_ylim(-0.6, len(rows) - 0.4)
+    sheet.panels[1].tick_params(labelleft=False)
+    _legend(sheet, 6)
+    return sheet
+
+
 # The function that draws each picture, by study and file name.
 PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "programs": {"programs": draw_programs},
@@ -349,6 +376,7 @@ PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "crypto": {"crypto": draw_crypto},
     "cores": {"core-features": draw_cores},
     "receive": {"receive": draw_receive},
+    "runtimes": {"runtimes": draw_runtimes},
 }
 
 

@@ -24,6 +24,7 @@ import new_ipc
 import opt_levels
 import over_commits
 import receiving
+import runtimes
 import sample_parts
 import waits
 import whole_programs
@@ -95,6 +96,7 @@ def _render(path: Path) -> str:
         new_ipc=new_ipc,
         over_commits=over_commits,
         receiving=receiving,
+        runtimes=runtimes,
         whole_programs=whole_programs,
         ladder=ladder,
         waits=waits,

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The same operations on bare Rust, RTIC, Embassy and the baseline. Builds them with
+`make runtimes`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import products
+import pytest
+
+from tockmark.base import paths
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark_lab.folders import STUDIES
+
+STUDY = STUDIES / "runtimes"
+CATALOGUE = STUDY / "catalogue.toml"
+MANIFEST = ["--manifest-path", str(STUDY / "firmware" / "Cargo.toml")]
+CHIP = ["--target", "riscv32imc-unknown-none-elf"]
+NAMES = ("bare", "rtic", "embassy")
+
+
+def elf(name: str) -> Path:
+    return paths.ROOT / "build" / "runtimes" / "3" / f"{name}-0.elf"
+
+
+def measured(path: Path, only: str, *options: object) -> Result:
+    """Run rows with the cache off; return the result."""
+    command = [sys.executable, "-m", "tockmark", "run", "--catalogue", CATALOGUE, "--only", only]
+    command += ["--icache", "off", "-o", path, *options]
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, cwd=paths.ROOT
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return file.load(path)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    products.make("runtimes")
+
+
+def test_clippy_and_rustfmt_have_no_warnings() -> None:
+    own = os.environ | {"CARGO_TARGET_DIR": str(paths.ROOT / "build" / "cargo-runtimes")}
+    own |= {"RISCV_MTVEC_ALIGN": "256"}
+    clippy = ["clippy", "--quiet", "--release", *CHIP, *MANIFEST, "--", "-Dwarnings"]
+    for command in (clippy, ["fmt", "--check", *MANIFEST]):
+        done = subprocess.run(
+            ["cargo", *command], env=own, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_runs_without_a_kernel(name: str, tmp_path: Path) -> None:
+    """A timer costs at least its instructions, and reading the counters nothing else."""
+    options = ("--kernel", elf(name), "--counter", "csr", "--lang", "rust")
+    result = measured(tmp_path / "timer.json", "cost.timer", *options)
+    (row,) = (row for row in result.rows if row.id == "cost.timer")
+    assert row.sound
+    assert row.net is not None
+    assert row.instructions is not None
+    assert row.net > row.instructions > 10
+    assert row.stack
+    (reading,) = (row for row in result.rows if row.id == "time.reading")
+    assert reading.instructions is not None
+    assert reading.instructions < 4
+    assert result.provenance.kernel.opt_level == "3"
+
+
+def test_the_same_row_runs_on_the_baseline(tmp_path: Path) -> None:
+    result = measured(tmp_path / "timer.json", "cost.timer")
+    (row,) = (row for row in result.rows if row.id == "cost.timer")
+    assert row.sound
+
+
+def test_the_committed_results_are_whole() -> None:
+    """Each has eight layouts, and every row that has an equal there."""
+    stored = {path.stem: file.load(path) for path in sorted((STUDY / "data").glob("*.json"))}
+    assert len(stored) == 2 * 6
+    for name, result in stored.items():
+        assert (result.missing, result.failed) == ((), ()), name
+        assert result.layouts == 8, name
+        assert all(row.sound for row in result.rows if row.id.startswith("cost.")), name
+        if name.startswith(("baseline", "tock")):
+            continue
+        skipped = {(gone.id, *gone.params.values()) for gone in result.skipped}
+        assert (("cost.switch",) in skipped) == name.startswith("bare")
