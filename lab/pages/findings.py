@@ -19,6 +19,7 @@ import by_size
 import comparisons
 import core_features
 import crypto
+import growth
 import ladder
 import new_ipc
 import opt_levels
@@ -94,6 +95,7 @@ def _render(path: Path) -> str:
         new_ipc=new_ipc,
         over_commits=over_commits,
         whole_programs=whole_programs,
+        growth=growth,
         ladder=ladder,
         waits=waits,
     )

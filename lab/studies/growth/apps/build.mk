@@ -29,7 +29,7 @@ $(OUT)/sleeper.o $(OUT)/grants.o: $(OUT)/%.o: $(SOURCE)/%.c $(SOURCE)/build.mk |
 LIBTOCK_A := $(LIBTOCK_C:%=%/libtock/build/rv32imc/libtock.a)
 $(OUT)/queue.o: $(SOURCE)/queue.c $(SOURCE)/build.mk $(LIBTOCK_A) | $(OUT)/growth_rows.h
 	$(CC) $(CFLAGS) $(LIBTOCK_C:%=-DTM_LIBTOCK -isystem %) -c $< -o $(OUT)/queue.part
-	$(LD) -m elf32lriscv -r $(OUT)/queue.part $(LIBTOCK_A) -o $@
+	$(LD) -m elf32lriscv -r --gc-sections -u tm_app -u _exit $(OUT)/queue.part $(LIBTOCK_A) -o $@
 
 $(OUT)/idle.o $(OUT)/libtockmark.a: $(OUT)/%: build/apps/c-abi2/%
 	@mkdir -p $(@D)

@@ -41,7 +41,7 @@ static uint32_t set(void *arg) {
     return tm_alarm_after(1U << 28).variant;
 }
 
-BENCH(command, .body = tm_syscall_command);
+BENCH(command, .body = tm_syscall_command, .expect = TM_READ_RETURNS);
 BENCH(find, .body = find, .setup = setup_find);
 BENCH(wake, .from = "irq", .to = "upcall", .setup = alarm_setup, .sample = alarm_sample,
       .finish = alarm_finish);
