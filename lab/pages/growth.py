@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from committed import number
 from tables import markdown
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.result.stats import StraightLine, fit_line
+from tockmark.result.stats import least_squares
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import growth as boots
 from tockmark_lab.studies.programs import short
@@ -44,6 +45,15 @@ OPERATIONS = {
 DRAWN = ("wake", "start", "set", "rung", "subscribe", "add last", "entries", "rung, idle clients")
 
 
+class Line(NamedTuple):
+    """A straight line: the cycles at 0, those of one more, and the error at the number in the
+    middle, which was not fitted."""
+
+    intercept: float
+    slope: float
+    error: float
+
+
 @dataclass(frozen=True)
 class Sweep:
     """The net cycles of an operation by number, for a kernel and both cache settings."""
@@ -57,12 +67,14 @@ class Sweep:
         """Return the cycles by number, in order."""
         return dict(sorted((self.on if icache else self.off).items()))
 
-    def line(self, icache: bool) -> StraightLine:
+    def line(self, icache: bool) -> Line:
         """Return the line through all numbers but the middle one."""
         points = self.points(icache)
-        line = fit_line(list(points), list(points.values()))
-        assert line is not None
-        return line
+        numbers = [*points]
+        middle = numbers.pop(len(numbers) // 2)
+        fit = least_squares([points[number] for number in numbers], numbers)
+        (slope,) = fit.slopes
+        return Line(fit.intercept, slope, points[middle] - fit.intercept - slope * middle)
 
 
 @cache
@@ -86,6 +98,8 @@ def _of_rows() -> Iterator[Sweep]:
             *names, size = row.params.values() or [""]
             operation = " ".join([row.id.partition(".")[2], *map(str, names)])
             if operation in OPERATIONS and row.per_op is not None and isinstance(size, int):
+                if operation == "rung" and size == 1:
+                    continue  # alone, an alarm needs no next one: another step
                 by_cache = cycles.setdefault(operation, {True: {}, False: {}})
                 by_cache[bool(row.icache)][size] = row.per_op
         for operation, by_cache in cycles.items():
@@ -139,7 +153,7 @@ def table() -> str:
                 f"{min(points)} to {max(points)}",
                 number(off.intercept),
                 _slope(off),
-                f"{round(off.held_out_error) + 0:+,}",
+                f"{round(off.error) + 0:+,}",
                 number(sweep.line(True).intercept),
                 _slope(sweep.line(True)),
             ]
@@ -148,8 +162,19 @@ def table() -> str:
     return markdown(heads, rows, words=(0, 1, 2, 3))
 
 
-def _slope(line: StraightLine) -> str:
+def _slope(line: Line) -> str:
     return f"{round(line.slope, 1) + 0.0:,.1f}"
+
+
+def first_other(kernel: str, icache: bool = False) -> str:
+    """Format the cycles that the first alarm of another process adds to an alarm's upcall."""
+    (path,) = (p for p in FOLDER.glob("*.json") if _name(file.load(p), p) == kernel)
+    rows = {
+        row.params["armed"]: row.per_op or 0.0
+        for row in file.load(path).rows
+        if row.id == "growth.rung" and row.icache is icache
+    }
+    return f"{rows[2] - rows[1]:,.0f}"
 
 
 def slope(operation: str, kernel: str, icache: bool = False) -> str:
