@@ -149,7 +149,8 @@ def format_boots(measured: list[Boot]) -> str:
             if (each.apps, each.entries) == (apps, entries)
         }
         table.add(str(apps), str(entries), cycles[True], cycles[False])
-    return table.text("Cycles from reset to the first instruction of the first app", "")[0]
+    title = "Cycles from reset to the first instruction of the first app"
+    return "\n".join(table.text(title, ""))
 
 
 @verb(
