@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from committed import number
 from tables import markdown
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -151,10 +150,10 @@ def table() -> str:
                 grows,
                 sweep.kernel,
                 f"{min(points)} to {max(points)}",
-                number(off.intercept),
+                f"{off.intercept:,.0f}",
                 _slope(off),
                 f"{round(off.error) + 0:+,}",
-                number(sweep.line(True).intercept),
+                f"{sweep.line(True).intercept:,.0f}",
                 _slope(sweep.line(True)),
             ]
         )
