@@ -46,7 +46,7 @@ fn main() {
         };
         println!("cargo::rustc-link-arg-bins=-L{memory}");
         println!("cargo::rustc-link-arg-bins=-T{here}/layout.ld");
-        shift_and_shuffle();
+        shift_and_shuffle(machine);
         if is_on("CRYPTO") {
             link_crypto();
         }
@@ -66,12 +66,22 @@ fn link_crypto() {
 /// `TOCKMARK_LAYOUT=N` links the same object with another layout (docs/method.md): the linker orders the
 /// functions by seed N, after a pad that shifts them within the 8-byte flash word. 0, the default, is the
 /// source's layout. These are arguments of the linker, not the compiler, so that only the link differs.
-fn shift_and_shuffle() {
+///
+/// On the CW310, 0 and `TYPICAL` change places, so that the default is a typical link: in the source's
+/// order, three lines of the path of a system call share a set of the cache, and it takes 10 % longer.
+fn shift_and_shuffle(machine: &str) {
+    // The seed, of 0 to 15, whose figures are nearest to the medians (`make spread`).
+    const TYPICAL: u32 = 12;
     println!("cargo::rerun-if-env-changed=TOCKMARK_LAYOUT");
     let layout = env::var("TOCKMARK_LAYOUT").map_or(0, |text| {
         text.parse::<u32>()
             .expect("TOCKMARK_LAYOUT is a whole number")
     });
+    let layout = match layout {
+        0 if machine == "cw310" => TYPICAL,
+        TYPICAL if machine == "cw310" => 0,
+        _ => layout,
+    };
     if layout != 0 {
         let pad = layout % 4 * 2;
         println!("cargo::rustc-link-arg-bins=--shuffle-sections=.text.*={layout}");

@@ -84,7 +84,7 @@ SCREENS: dict[str, str | Callable[[], str]] = {
     "profile": f"profile --diff {BEFORE} {AFTER}",
     "latency": latency_screen,
     "list": "list",
-    "agree": f"board agree {BASE} results/opt/baseline-3.json --only syscall",
+    "agree": f"board agree {BASE} results/opt/baseline-2.json --force --only syscall",
     "export": f"export {BASE} --format csv --only syscall",
 }
 

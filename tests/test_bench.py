@@ -107,7 +107,8 @@ def test_the_result_has_every_row_of_the_catalogue(bench: Bench) -> None:
 def test_the_result_equals_the_committed_one(bench: Bench) -> None:
     """All samples are reproducible."""
     committed = file.load(paths.RESULTS / "baseline-cw310.json")
-    assert bench.whole.rows == committed.rows
+    pairs = itertools.zip_longest(bench.whole.rows, committed.rows)
+    assert [(new, old) for new, old in pairs if new != old][:1] == []
 
 
 def test_the_read_overhead_is_steady(bench: Bench) -> None:

@@ -234,12 +234,12 @@ CALLS = {  # rows of the page's table, and their commands
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_takes_the_number_of_instructions_in_the_page(call: str, tmp_path: Path) -> None:
-    """Count the instructions between two reads of minstret, without the loads of the words."""
+    """Count the instructions between two reads of minstret, without the loads of the words. With
+    the cache off the counter is exact (ibex#2252)."""
     instructions = int(PAGE.split(f"\n| {call} | ")[1].split()[0])
     assert instructions <= 150  # the goal for a call that does almost nothing
     source = f"""
-    li   s0, 4                        # in the last iteration all code is in the cache
-1:  command {PERF}, 3
+    command {PERF}, 3
     mv   s1, a2
     command {PERF}, 3
     sub  s1, a2, s1
@@ -248,12 +248,10 @@ def test_a_call_takes_the_number_of_instructions_in_the_page(call: str, tmp_path
     command {CALLS[call]}
     command {PERF}, 3
     sub  s2, a2, s2
-    addi s0, s0, -1
-    bnez s0, 1b
     show s1, s2
     exit
 """
-    [(without, with_)] = shown(boot(tmp_path, source))
+    [(without, with_)] = shown(boot(tmp_path, source, options=["--icache", "off"]))
     loads = 5 + (PERF in CALLS[call])  # a large number takes two instructions
     assert with_ - without - loads == instructions  # an ecall does not retire
 

@@ -108,9 +108,9 @@ def test_one_changed_instruction_is_found_by_name(
 
 
 def test_links_retire_the_same_instructions(links: list[Link], tmp_path: Path) -> None:
-    measured = [measure(link.path, tmp_path / f"{i}.json") for i, link in enumerate(links[:2])]
-    assert measured[0]["instret"] == measured[1]["instret"]
-    assert measured[0]["cycles"] != measured[1]["cycles"]  # the layouts differ
+    measured = [measure(link.path, tmp_path / f"{i}.json") for i, link in enumerate(links[:3])]
+    assert len({link["instret"] for link in measured}) == 1
+    assert len({link["cycles"] for link in measured}) > 1  # the layouts differ
 
 
 def measure(kernel: Path, output: Path) -> dict[str, float | None]:

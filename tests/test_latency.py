@@ -65,8 +65,8 @@ CHANGES = [
     ),
     (
         "drivers/alarm.rs",
-        "                // A process that never yields may",
-        f"                {CALL}(3);\n                // A process that never yields may",
+        "                let _ = process.schedule(UPCALL,",
+        f"                {CALL}(3);\n                let _ = process.schedule(UPCALL,",
     ),
     (
         "kernel.rs",
@@ -76,9 +76,9 @@ CHANGES = [
     ),
     (
         "drivers/console.rs",
-        "                // A process that never yields may lose this",
+        "                let _ = processes[index].schedule(WRITTEN, [write.taken, 0, 0]);\n",
         f"                {CALL}({LINE_STAGES['queued']});\n"
-        "                // A process that never yields may lose this",
+        "                let _ = processes[index].schedule(WRITTEN, [write.taken, 0, 0]);\n",
     ),
     (
         "kernel.rs",

@@ -18,6 +18,7 @@ from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
 from tockmark.compare.spread import committed_spread
 from tockmark.result.model import Row
+from tockmark.result.provenance import unlike_benchmarks
 from tockmark.show import text
 from tockmark.show.table import layout_nets
 from tockmark.show.text import NONE
@@ -50,9 +51,15 @@ def flash(kernel: str, level: str) -> int:
 @cache
 def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
     """Return the geometric mean over all benchmarks that touch the kernel, the same as
-    `tockmark compare --only 'kernel icache=on'` computes."""
+    `tockmark compare --only 'kernel icache=on'` computes, but without those that may differ between
+    the simulators of the two results."""
     catalogue = catalogues.load()
-    only = select(catalogue, f"kernel icache={ICACHE[icache]}")
+    first, other = (side.result.provenance.board.simulator_sha256 for side in (base, new))
+    unlike = unlike_benchmarks(first, other) or ()
+    ids = [b.id for b in catalogue.benchmarks.values() if b.touches == "kernel"]
+    only = select(
+        catalogue, ",".join(f"{i} icache={ICACHE[icache]}" for i in ids if i not in unlike)
+    )
     base_rows, new_rows = (side.result.only(only) for side in (base, new))
     comparison = pairs.compare(
         base_rows, new_rows, "", catalogue, Margins(), committed_spread(base.result)

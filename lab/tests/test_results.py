@@ -3,6 +3,7 @@
 them against the published schema."""
 
 from pathlib import Path
+from statistics import median
 
 import pytest
 from typer.testing import CliRunner
@@ -103,3 +104,19 @@ def test_no_boot_is_silent_until_the_simulators_limit() -> None:
 def test_the_results_are_small() -> None:
     sizes = {path: path.stat().st_size for path in committed("")}
     assert sum(sizes.values()) < MOST_BYTES, sorted(sizes.items(), key=lambda item: -item[1])[:5]
+
+
+@pytest.mark.parametrize("icache", [True, False])
+def test_the_default_link_of_the_baseline_is_typical(icache: bool) -> None:
+    """In the median over the rows, the default link is within 1.5 % of the median of 16 links."""
+    links = file.load(RESULTS / "opt" / "baseline-3.json")
+    assert links.layouts == 16
+    offsets = [
+        abs(row.cycles.nets[0] / median(row.cycles.nets) - 1)
+        for row in links.rows
+        if row.icache is icache and row.cycles and len(row.cycles.nets) == 16
+        if min(row.cycles.nets) > 100
+    ]
+    assert len(offsets) > 60
+    assert median(offsets) < 0.015
+    assert sum(offset > 0.05 for offset in offsets) < 0.1 * len(offsets)

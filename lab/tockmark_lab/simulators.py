@@ -14,7 +14,7 @@ from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
 from tockmark.base.files import write_whole
 from tockmark.result.provenance import SIMULATORS, SameSimulator, proofs
-from tockmark.suite.catalogue import LANGS, Catalogue
+from tockmark.suite.catalogue import HARNESS_ROWS, LANGS, Boot, Catalogue
 from tockmark.target import run
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild
@@ -33,20 +33,25 @@ def prove(
     unlike: Collection[str] = (),
 ) -> SameSimulator:
     """Simulate all boots with these kernels (by version of the interface) on both binaries, in both
-    languages, with the cache off and on. TockmarkError if a line, an end or its cycle differs; with
-    benchmarks in `unlike`, if a row of another benchmark or a problem differs."""
+    languages, with the cache off and on. TockmarkError if a line, an end or its cycle differs.
+    Boots that measure benchmarks in `unlike` are left out, and may measure no others; of other
+    boots only rows are compared."""
     old, new = (hashlib.sha256(path.read_bytes()).hexdigest() for path in sides)
     if old == new:
         raise TockmarkError("both are the same file", "give two builds of a simulator")
+    compared = [boot for boot in catalogue.boots() if not set(boot.measures) & set(unlike)]
+    others = [boot.measures for boot in catalogue.boots() if boot not in compared]
+    if extra := sorted({id_ for ids in others for id_ in ids} - HARNESS_ROWS - set(unlike)):
+        raise TockmarkError(
+            f"their boots also measure {', '.join(extra)}", "name these in --unlike, too"
+        )
     boots = cycles = 0
     for abi, kernel in ((abi, kernel) for abi, elfs in kernels.items() for kernel in elfs):
         old_jobs, new_jobs = (
-            _run_boots(path, board, catalogue, abi, kernel, jobs) for path in sides
+            _run_boots(path, board, catalogue, compared, abi, kernel, jobs) for path in sides
         )
         for old_job, new_job in zip(old_jobs, new_jobs, strict=True):
-            if _outcome(old_job) != _outcome(new_job) and not (
-                unlike and _rows(old_job, unlike) == _rows(new_job, unlike)
-            ):
+            if _outcome(old_job, not unlike) != _outcome(new_job, not unlike):
                 raise TockmarkError(
                     f"{old_job.name}, version {abi}, {paths.shown(kernel.path)}:"
                     f" {_difference(old_job, new_job)}",
@@ -70,31 +75,28 @@ def _lines(job: run.Job) -> Sequence[str]:
     return job.captured.lines if job.captured else ()
 
 
-def _outcome(job: run.Job) -> tuple[object, ...]:
-    """Return all that a simulator reports of a boot."""
-    return _lines(job), job.problem, job.ending, job.skipped
-
-
-def _rows(job: run.Job, unlike: Collection[str]) -> tuple[object, ...]:
-    """Return what a boot measured, without the rows of some benchmarks."""
+def _outcome(job: run.Job, whole: bool) -> tuple[object, ...]:
+    """Return all that a simulator reports of a boot; if not `whole`, only its rows."""
+    if whole:
+        return _lines(job), job.problem, job.ending, job.skipped
     measured = read_boots([job.captured] if job.captured else [])
-    rows = [row for _, app in measured.each() for row in app.rows if row.id not in unlike]
-    return rows, job.problem, job.skipped
+    return [app.rows for _, app in measured.each()], job.problem, job.skipped
 
 
 def _run_boots(
     binary: Path,
     board: BoardProfile,
     catalogue: Catalogue,
+    boots: list[Boot],
     abi: int,
     kernel: KernelElf,
     jobs: int,
 ) -> list[run.Job]:
-    """Run all boots on this binary, never from the cache."""
+    """Run boots on this binary, never from the cache."""
     if not isinstance(board.target, SimTarget) or Ability.PARALLEL not in board.target.can:
         raise TockmarkError(f"{board.name} is not simulated", "choose another machine")
     target = msgspec.structs.replace(board.target, binary=binary)
-    suites = (run.Suite(AppBuild.built(abi, lang), catalogue.boots(), []) for lang in LANGS)
+    suites = (run.Suite(AppBuild.built(abi, lang), boots, []) for lang in LANGS)
     ran = run.run(
         run.RunOptions(
             layouts=(RunLayout(kernel, None),),

@@ -722,7 +722,7 @@ def _boots_on_chip(part: str, only: str | None, icache: str) -> Job:
 
 
 def _run_suite(board: str, only: str | None, icache: str, output_path: Path) -> tuple[Row, ...]:
-    output = output_path.with_name(f"{output_path.name}-{board}.json")
+    output = output_path.with_name(f"{output_path.name}-{Path(board).stem}.json")
     command = [sys.executable, "-m", "tockmark", "run", "--board", board, "--abi", "1"]
     command += ["--icache", icache, "--jobs", "1", "-o", str(output)]
     command += [] if only is None else ["--only", only]

@@ -422,9 +422,11 @@ class Rule:
         executes other instructions than before."""
         if name != "cycles":
             return change_of_count(base, new, self.error_probability)
-        cached = row.icache is not False
+        cached, links = row.icache is not False, min(base.links, new.links)
         noise = self.noise if cached else 0
-        z = self.spread.z(row.icache, min(base.links, new.links))
+        z = self.spread.z(row.icache, links, timed=row.series("instret") is None)
+        if cached and links < CERTAIN_LINKS:
+            z = min(z, Z)  # a wider range would say no more: nothing is certain
         sigma = self.spread.row_deviation(row)
         return change_of_cycles(
             base, new, sigma, noise, z, instructions_differ, self.error_probability, cached

@@ -4,10 +4,8 @@
 The symbols are in docs/method.md, "The rule".
 
 - `Spread` has the log nets of committed results of several links, from which σ₀ and z(L) are
-  computed. Links of one source differ in layout only.
+  computed.
 - `PairedSpread` is the spread of paired links (trees/pairing.py; docs/method.md, "Paired links").
-  Rows that a clock times, and rows without instructions, have the spread of unpaired links instead,
-  until enough pairs show their own.
 """
 
 import itertools
@@ -95,6 +93,8 @@ class Spread:
     # Each row has one log net per link, for all languages, since the links are the kernel's.
     logs: Mapping[AnyKey, Floats] = field(default_factory=dict)
     unfit: str = ""  # why it does not fit all rows, or some
+    # Rows that the simulator's clock times. Few links move them far, so they have a z of their own.
+    timed: frozenset[AnyKey] = frozenset()
 
     @property
     def title(self) -> str:
@@ -102,23 +102,24 @@ class Spread:
         title = f"{self.source}, {self.links} links" if self.logs else "not known"
         return f"{title}; {self.unfit}" if self.unfit else title
 
-    def z(self, icache: bool | None, links: int) -> float:
-        """Return z(L): the half-width of the interval in standard deviations, the smallest that
-        keeps false alarms between known links of one kernel at 1 in 200 for this number of links
-        and cache setting; Z if there are too few known links."""
+    def z(self, icache: bool | None, links: int, timed: bool = False) -> float:
+        """Return z(L), in standard deviations: the smallest that keeps false alarms between known
+        links at 1 in 200 for this kind of row; Z if there are too few known links."""
         side = min(links, self.links // 4)
-        return self._calibrated.get((icache is not False, side), Z)
+        return self._calibrated.get((icache is not False, side, timed), Z)
 
     @cached_property
-    def _calibrated(self) -> dict[tuple[bool, int], float]:
+    def _calibrated(self) -> dict[tuple[bool, int, bool], float]:
         if self.links < ENOUGH:
             return {}
-        z_by_setting = {}
-        for icache in (True, False):
-            rows = [logs for key, logs in self.logs.items() if key[2] is icache]
-            for side in range(1, self.links // 4 + 1) if rows else ():
-                z_by_setting[icache, side] = _calibrated_z(np.stack(rows), side)
-        return z_by_setting
+        groups: dict[tuple[bool, bool], list[Floats]] = {}
+        for key, logs in self.logs.items():
+            groups.setdefault((key[2] is not False, key in self.timed), []).append(logs)
+        return {
+            (icache, side, timed): _calibrated_z(np.stack(rows), side)
+            for (icache, timed), rows in groups.items()
+            for side in range(1, self.links // 4 + 1)
+        }
 
     def row_deviation(self, row: Row) -> Deviation | None:
         """Return σ₀ of a row; None without data. An unknown cache setting counts as on, which
@@ -180,7 +181,8 @@ def spread_over_links(result: Result, source: str) -> Spread:
         for row in result.leading.table.values()
         if row.cycles and LEAST <= len(row.cycles.nets) == most
     }
-    return Spread(source, result.links, logs)
+    timed = frozenset(row.key[:3] for row in result.rows if row.series("instret") is None)
+    return Spread(source, result.links, logs, timed=timed)
 
 
 def committed_spread(base: Result) -> Spread:
@@ -206,7 +208,8 @@ def _widest(spreads: Sequence[Spread]) -> Spread:
                 logs[key] = row_logs[:links]
     source = f"{' or '.join(spread.source for spread in filled)}, whichever is wider"
     unfit = dict.fromkeys(spread.unfit for spread in filled if spread.unfit)
-    return Spread(source, links, logs, "; ".join(unfit))
+    timed = frozenset[AnyKey]().union(*(spread.timed for spread in filled))
+    return Spread(source, links, logs, "; ".join(unfit), timed)
 
 
 def _fitting(path: Path, base: Result) -> Spread:
@@ -291,4 +294,5 @@ def paired_deviation(row: Row) -> Deviation:
 def paired_spread(unpaired: Spread, catalogue: Catalogue) -> PairedSpread:
     """Return the spread of paired links of kernels with this spread over unpaired links."""
     clocked = frozenset(entry.id for entry in catalogue.benchmarks.values() if entry.waits)
-    return PairedSpread(unpaired.source, unpaired.links, unpaired.logs, unpaired.unfit, clocked)
+    fields = unpaired.source, unpaired.links, unpaired.logs, unpaired.unfit, unpaired.timed
+    return PairedSpread(*fields, clocked)

@@ -527,7 +527,7 @@ class Control:
     def error(self) -> str | None:
         """The error; None if the control is within its allowance."""
         cached = self.row.icache is not False
-        if self.outside and (len(self.nets) > 1 or not (cached and self.reading)):
+        if self.outside and not (cached and self.reading):  # else it replaces the reading
             net, allowed = max(self.outside, key=lambda pair: abs(pair[0]))
             return f"net {self.counter} is {net:g}, not 0 within {allowed:g}"
         middle = median([abs(net) for net in self.nets])

@@ -163,8 +163,7 @@ class Board(Part, frozen=True):
 
 
 class SameSimulator(Part, frozen=True):
-    """A proof that two builds of a simulator give the same results, made by the lab's
-    simulators.py."""
+    """A proof by the lab's simulators.py that two builds of a simulator give the same results."""
 
     machine: str
     old: Sha256  # of the binaries
@@ -174,11 +173,6 @@ class SameSimulator(Part, frozen=True):
     kernels: tuple[Sha256, ...]  # of the ELFs
     date: Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
     unlike: tuple[str, ...] = ()  # benchmarks whose rows may differ
-
-    @property
-    def sides(self) -> frozenset[str]:
-        """Both binaries."""
-        return frozenset((self.old, self.new))
 
 
 @cache
@@ -204,7 +198,8 @@ def unlike_benchmarks(
     reached, edge = {first: frozenset[str]()}, [first]
     for near in edge:  # grows
         for proof in proofs(path):
-            for far in {proof.old, proof.new} - reached.keys() if near in proof.sides else ():
+            sides = {proof.old, proof.new}
+            for far in sides - reached.keys() if near in sides else ():
                 reached[far] = reached[near] | set(proof.unlike)
                 edge.append(far)
     return reached.get(other)

@@ -3,6 +3,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from tockmark.base.paths import RESULTS
@@ -12,6 +13,7 @@ from tockmark.compare.spread import Spread, spread_over_links
 from tockmark.compare.verdict import JUDGED, MOVED, Judgement, judge_comparison
 from tockmark.result import file
 from tockmark.result.model import Result
+from tockmark.result.provenance import unlike_benchmarks
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import Selection
 
@@ -55,8 +57,20 @@ def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
     return tuple(halves(pool("tock-2.2"), side, TRIES))
 
 
+def resimulated(base: Result, new: Result) -> frozenset[str]:
+    """Return the benchmarks that may differ between the simulators of two results."""
+    first, other = (side.provenance.board.simulator_sha256 for side in (base, new))
+    return unlike_benchmarks(first, other) or frozenset()
+
+
 def judged(base: Result, new: Result, spread: Spread) -> Judgement:
-    """Judge by the default limits. The shifted links have fewer rows."""
+    """Judge by the default limits, without benchmarks that may differ between the simulators of
+    the two results. The shifted links have fewer rows."""
+    unlike = resimulated(base, new)
+    base, new = (
+        replace(side, rows=tuple(row for row in side.rows if row.id not in unlike))
+        for side in (base, new)
+    )
     compared = compare(base, new, "new", KNOWN, DEFAULT_MARGINS, spread, strict=True)
     return judge_comparison(compared, LIMITS, allowed=Selection(KNOWN))
 

@@ -41,7 +41,7 @@ def test_verbs() -> None:
     ("words", "wanted"),
     [
         (["run", "--board", ""], boards.names()),
-        (["run", "--machine", ""], ["cw310", "earlgrey_2021", "nexysvideo"]),
+        (["run", "--machine", ""], ["cw310", "earlgrey-asic", "earlgrey_2021", "nexysvideo"]),
         (["run", "--lang", "c,r"], ["c,rust"]),
         (["run", "--icache", "o"], ["on", "off"]),
         (["help", "readi"], ["reading-results"]),

@@ -219,6 +219,20 @@ def test_a_row_is_the_same_only_if_its_range_is_within_the_limits(
         assert (row.verdict, row.limit) == (verdict, Limit.NONE), row.range
 
 
+def test_a_timed_row_with_an_outlier_widens_no_other_row() -> None:
+    """One of 16 links moves a row of the simulator's clock by 10 %."""
+    draw = np.random.default_rng(7)
+    rows: dict[AnyKey, Floats] = {
+        ("x", frozenset({("n", n)}), False): draw.normal(0, 0.01, 16) for n in range(20)
+    }
+    timed = "boot.restart", frozenset[tuple[str, int | str]](), False
+    outlier = draw.normal(0, 0.001, 16)
+    outlier[5] -= 0.1
+    known = Spread("made", 16, {**rows, timed: outlier}, timed=frozenset([timed]))
+    assert known.z(False, 1) == Spread("made", 16, rows).z(False, 1) < 4
+    assert known.z(False, 1, timed=True) == 8  # the largest
+
+
 def test_false_alarms_are_as_rare_as_calibrated() -> None:
     """Links have normal logarithms. New links give about as many alarms as those of the spread."""
     draw = np.random.default_rng(7)
