@@ -40,12 +40,12 @@ OPERATIONS = {
     "rung, idle clients": ("an alarm's upcall", "clients without an alarm"),
     "rung, armed clients": ("an alarm's upcall", "clients with an alarm"),
 }
-# Those of the picture.
+# The operations in the picture.
 DRAWN = ("wake", "start", "set", "rung", "subscribe", "add last", "entries", "rung, idle clients")
 
 
 class Line(NamedTuple):
-    """A straight line: the cycles at 0, those of one more, and the error at the number in the
+    """A straight line: the cycles at 0, the cycles of one more, and the error at the number in the
     middle, which was not fitted."""
 
     intercept: float

@@ -63,7 +63,7 @@ def test_more_entries_move_no_code_and_keep_the_checksum() -> None:
     checksum = 0
     for (word,) in struct.iter_unpack("<I", new[:length]):
         checksum ^= word
-    assert checksum == 0  # the checksum itself is one of the words
+    assert checksum == 0  # with the checksum itself
     start, protected = struct.unpack_from("<II", new, 20)
     assert length + start == length + protected == HEADER
     assert [struct.unpack_from("<HH", new, LENGTH + 4 * i) for i in range(3)] == [

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The apps growth and eight: what an operation costs with more and more processes, which wait for
- * ever (idle.c), or of which more and more have an alarm that is far away (sleeper.c). This app is
+ * ever (idle.c), or have an alarm that is far away (sleeper.c). This app is
  * in the first slot.
  */
 #include "alarm_mark.h"
