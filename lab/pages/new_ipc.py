@@ -53,7 +53,18 @@ def instructions_a_byte(branch: str, level: str, least: int = 1024, most: int = 
 
 def extra_instructions(name: str, level: str) -> str:
     """Format the instructions that the branch with fairness adds to a row."""
-    before, after = (retired(run(branch, level).row(name, False)) for branch in BRANCHES)
+    return _added((run(branch, level) for branch in BRANCHES), name)
+
+
+def iterator_alone(variant: str, name: str) -> str:
+    """Format the instructions that the rotated iterator alone adds to a row at z: `stored` keeps
+    its offset, `tuple` returns one with each item."""
+    pair = (committed(f"ladder/iterator/{variant}-{side}") for side in ("base", "head"))
+    return _added(pair, name)
+
+
+def _added(pair: Iterable[CommittedResult], name: str) -> str:
+    before, after = (retired(each.row(name, False)) for each in pair)
     return f"{(after or 0.0) - (before or 0.0):+.0f}"
 
 

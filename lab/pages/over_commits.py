@@ -13,8 +13,10 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from committed import number
+from committed import number, span_of
 from tables import markdown
+from tockmark.result import file
+from tockmark.result.model import Result
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark_lab.folders import DATA
@@ -171,6 +173,19 @@ def jump_table(increases: bool) -> str:
         )
     heads = ["commit", "row", "instructions", "cycles, i-cache off", "functions", "check"]
     return markdown(heads, lines, words=(0, 1, 4, 5))
+
+
+@cache
+def expired(side: str) -> Result:
+    """Return master's upcalls of interrupts without ("base") and with ("head") the line of #4590
+    that ignores expired alarms."""
+    return file.load(DATA / "earliest-alarm" / f"{side}.json")
+
+
+def expired_cycles(side: str) -> str:
+    """Format the cycles of the upcall of a sleeping core, i-cache off (range over links)."""
+    rows = expired(side).rows
+    return span_of(next(row for row in rows if row.label == CLOCKED[0] and row.icache is False))
 
 
 def _size(jump: Jump) -> str:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import RESULTS
 from tockmark.result import file
-from tockmark.result.provenance import Kernel
+from tockmark.result.provenance import Kernel, proofs
 from tockmark.site import pictures as site_pictures
 from tockmark.suite import catalogue
 from tockmark.tests.pages import check_links, pages
@@ -207,6 +207,13 @@ def test_small_or_explained_differences_are_not_jumps(
 ) -> None:
     ends = line(commit(1, 5), before), line(commit(2, 6), after, factors=factors)
     assert campaign_of(*ends).jumps() == []
+
+
+def test_builds_of_a_simulator_that_are_proved_equal_are_one() -> None:
+    proof = next(proof for proof in proofs() if not proof.unlike)
+    first, last = ({"simulator": f"sha256 {sha[:12]}"} for sha in (proof.old, proof.new))
+    ends = line(commit(1, 5), row(100), factors=first), line(commit(2, 6), row(144), factors=last)
+    assert only_jump(*ends).change == 44
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import committed
+import new_ipc
 import opt_levels
 from tockmark.base.paths import ROOT
 from tockmark.show.table import layout_nets
@@ -93,3 +94,10 @@ def test_only_eembc_and_ibex_use_eembcs_name() -> None:
     named += [row.group for row in load_validation(DATA / "validation.json")]
     named += [*cores.PROGRAMS, *(count.program for count in cores.load())]
     assert [name for name in named if "coremark" in name.lower()] == []
+
+
+@pytest.mark.parametrize("variant", ["stored", "tuple"])
+def test_the_iterator_alone_is_a_part_of_what_fairness_adds(variant: str) -> None:
+    trip = "ipc2.round_trip size=0"
+    alone, all_of_it = new_ipc.iterator_alone(variant, trip), new_ipc.extra_instructions(trip, "z")
+    assert 0 < int(alone) < int(all_of_it)

@@ -120,3 +120,13 @@ def test_the_default_link_of_the_baseline_is_typical(icache: bool) -> None:
     assert len(offsets) > 60
     assert median(offsets) < 0.015
     assert sum(offset > 0.05 for offset in offsets) < 0.1 * len(offsets)
+
+
+@pytest.mark.parametrize("level", ["3", "2", "s", "z"])
+def test_the_baseline_of_readme_and_findings_is_one_build(level: str) -> None:
+    """The first link at each opt-level is the usual build, and no reading is wrong."""
+    usual = file.load(RESULTS / "baseline-cw310.json").provenance
+    links = file.load(RESULTS / "opt" / f"baseline-{level}.json")
+    assert not links.uncorrected
+    assert (links.provenance.kernel.sha256 == usual.kernel.sha256) is (level == "3")
+    assert links.provenance.board.simulator_sha256 == usual.board.simulator_sha256

@@ -34,7 +34,7 @@ def prove(
 ) -> SameSimulator:
     """Simulate all boots with these kernels (by version of the interface) on both binaries, in both
     languages, with the cache off and on. TockmarkError if a line, an end or its cycle differs.
-    Boots that measure benchmarks in `unlike` are left out, and may measure no others; of other
+    Boots that measure benchmarks in `unlike` are omitted, and may measure no others; of other
     boots only rows are compared."""
     old, new = (hashlib.sha256(path.read_bytes()).hexdigest() for path in sides)
     if old == new:

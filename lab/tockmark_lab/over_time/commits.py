@@ -42,7 +42,7 @@ from tockmark.base.documents import (
 from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
-from tockmark.result.provenance import Kernel
+from tockmark.result.provenance import Kernel, proofs, same_simulator
 from tockmark.suite.catalogue import Catalogue, Lang, RowName
 from tockmark_lab.over_time import history
 from tockmark_lab.over_time.history import HistoryRow, HistoryRun
@@ -410,7 +410,17 @@ def _means(
 
 def alike(base: MeasuredCommit, head: MeasuredCommit) -> bool:
     """Return whether two commits were measured under the same conditions."""
-    return all(base.factors.get(name) == head.factors.get(name) for name in ALIKE)
+    return all(
+        base.factors.get(name) == head.factors.get(name)
+        or (name == "simulator" and _proved_equal(base.factors.get(name), head.factors.get(name)))
+        for name in ALIKE
+    )
+
+
+def _proved_equal(first: str | None, other: str | None) -> bool:
+    """Return whether two simulators, by the start of their hashes, are proved equivalent."""
+    builds = {f"sha256 {sha[:12]}": sha for proof in proofs() for sha in (proof.old, proof.new)}
+    return same_simulator(builds.get(first or ""), builds.get(other or ""))
 
 
 def same_entry(base: MeasuredCommit, head: MeasuredCommit, id_: str) -> bool:

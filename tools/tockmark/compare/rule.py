@@ -426,7 +426,7 @@ class Rule:
         noise = self.noise if cached else 0
         z = self.spread.z(row.icache, links, timed=row.series("instret") is None)
         if cached and links < CERTAIN_LINKS:
-            z = min(z, Z)  # a wider range would say no more: nothing is certain
+            z = min(z, Z)  # nothing is certain, and a wider range would not help
         sigma = self.spread.row_deviation(row)
         return change_of_cycles(
             base, new, sigma, noise, z, instructions_differ, self.error_probability, cached

@@ -104,7 +104,7 @@ class Spread:
 
     def z(self, icache: bool | None, links: int, timed: bool = False) -> float:
         """Return z(L), in standard deviations: the smallest that keeps false alarms between known
-        links at 1 in 200 for this kind of row; Z if there are too few known links."""
+        links at 1 in 200 for such rows; Z if there are too few known links."""
         side = min(links, self.links // 4)
         return self._calibrated.get((icache is not False, side, timed), Z)
 

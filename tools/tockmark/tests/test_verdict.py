@@ -228,9 +228,9 @@ def test_a_timed_row_with_an_outlier_widens_no_other_row() -> None:
     timed = "boot.restart", frozenset[tuple[str, int | str]](), False
     outlier = draw.normal(0, 0.001, 16)
     outlier[5] -= 0.1
-    known = Spread("made", 16, {**rows, timed: outlier}, timed=frozenset([timed]))
-    assert known.z(False, 1) == Spread("made", 16, rows).z(False, 1) < 4
-    assert known.z(False, 1, timed=True) == 8  # the largest
+    spread_16 = Spread("made", 16, {**rows, timed: outlier}, timed=frozenset([timed]))
+    assert spread_16.z(False, 1) == Spread("made", 16, rows).z(False, 1) < 4
+    assert spread_16.z(False, 1, timed=True) == 8  # the largest
 
 
 def test_false_alarms_are_as_rare_as_calibrated() -> None:
