@@ -41,7 +41,7 @@ OPERATIONS = {
     "rung, armed clients": ("an alarm's upcall", "clients with an alarm"),
 }
 # The operations in the picture.
-DRAWN = ("wake", "start", "set", "rung", "subscribe", "add last", "entries", "rung, idle clients")
+DRAWN = ("wake", "start", "set", "rung", "subscribe", "add last", "entries", "rung, armed clients")
 
 
 class Line(NamedTuple):
@@ -85,7 +85,8 @@ def sweeps() -> tuple[Sweep, ...]:
 
 
 def _name(result: Result, path: Path) -> str:
-    return short(result.provenance.kernel.title) + ", for eight" * (path.parent == EIGHT)
+    name = short(result.provenance.kernel.title).partition(",")[0]
+    return name + ", for eight" * (path.parent in (EIGHT, CLIENTS))
 
 
 def _of_rows() -> Iterator[Sweep]:
@@ -108,21 +109,20 @@ def _of_rows() -> Iterator[Sweep]:
 def _of_clients() -> Iterator[Sweep]:
     """Yield the sweeps whose number is in the board."""
     by_count: dict[tuple[int, int], Result] = {}
+    kernel = ""
     for path in CLIENTS.glob("*.json"):
         count, _, armed = path.stem.partition("-")
-        by_count[int(count), int(armed)] = file.load(path)
+        result = by_count[int(count), int(armed)] = file.load(path)
+        kernel = _name(result, path)
     for row_name in ("set", "rung"):
         for kind in ("idle", "armed"):
             cycles: dict[bool, dict[int, float]] = {True: {}, False: {}}
-            kernel = ""
             for (count, armed), result in by_count.items():
-                if armed == (count if kind == "armed" else 0):
-                    kernel = short(result.provenance.kernel.title)
+                if armed == (count if kind == "armed" else 0) and (count or kind == "idle"):
                     for row in result.rows:
                         if row.id == f"growth.{row_name}" and row.per_op is not None:
                             cycles[bool(row.icache)][count] = row.per_op
-            if kernel:
-                yield Sweep(f"{row_name}, {kind} clients", kernel, cycles[True], cycles[False])
+            yield Sweep(f"{row_name}, {kind} clients", kernel, cycles[True], cycles[False])
 
 
 def _of_boots() -> Iterator[Sweep]:
