@@ -111,8 +111,8 @@ def _of_clients() -> Iterator[Sweep]:
     by_count: dict[tuple[int, int], Result] = {}
     kernel = ""
     for path in CLIENTS.glob("*.json"):
-        count, _, armed = path.stem.partition("-")
-        result = by_count[int(count), int(armed)] = file.load(path)
+        clients, with_alarm = map(int, path.stem.split("-"))
+        result = by_count[clients, with_alarm] = file.load(path)
         kernel = _name(result, path)
     for row_name in ("set", "rung"):
         for kind in ("idle", "armed"):
