@@ -207,7 +207,7 @@ def test_a_line_has_the_figures_of_the_result(tmp_path: Path, catalogue: Catalog
     path = filled(tmp_path, catalogue, [100])
     (read_run,), _ = history.load(path)
     assert read_run == history.history_run(run(catalogue, 1, 100))
-    assert [row.name for row in read_run.rows] == ["time.read icache=on", "a.x n=1 icache=on"]
+    assert [row.name for row in read_run.rows] == ["time.read icache=off", "a.x n=1 icache=off"]
     assert read_run.factors["kernel"] == f"one 1.0 sha256 {'0' * 12}"
 
 
@@ -253,8 +253,8 @@ def test_other_numbers_of_samples_are_separate_series(tmp_path: Path, catalogue:
     history.add(path, run(catalogue, 2, 1600, inner=16))
     every_series = series(path, catalogue)
     assert [s.label for s in every_series] == [
-        "a.x n=1 icache=on",
-        "a.x n=1 icache=on, 16 a sample",
+        "a.x n=1 icache=off",
+        "a.x n=1 icache=off, 16 a sample",
     ]
 
 
@@ -334,13 +334,13 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     assert verb("a.x", "--add", str(tmp_path / "r.json"), "-o", str(tmp_path / "out")) == (2, "")
     assert path.read_bytes() == before
     code, text = verb("*", "--json")
-    assert [s["label"] for s in json.loads(text)] == ["time.read icache=on", "a.x n=1 icache=on"]
-    assert "a.x n=1 icache=on" in verb()[1]
+    assert [s["label"] for s in json.loads(text)] == ["time.read icache=off", "a.x n=1 icache=off"]
+    assert "a.x n=1 icache=off" in verb()[1]
     assert "time.read" not in verb()[1]  # it did not change
     assert verb("b.y")[0] == 2
     assert verb("syscall.command")[0] == 2  # in the suite, but not in any run
     assert verb("a.x:n=2")[0] == 2
-    assert "a.x n=1" in verb("a.x:n=1 icache=on")[1]
+    assert "a.x n=1" in verb("a.x:n=1 icache=off")[1]
     path.write_bytes(path.read_bytes()[:-9])
     assert verb("a.x")[0] == 1
 

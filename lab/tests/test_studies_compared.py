@@ -44,7 +44,7 @@ def test_two_kernels_of_one_study_are_compared(folder: str, heading: str) -> Non
 
 def test_layouts_and_cache_settings_are_named() -> None:
     _, differs = compared("programs/data/tock-2.2", "programs/data/tock-2.2-off")
-    assert differs == {"i-cache": "on -> off", "layouts": "8 -> 1"}
+    assert differs == {"i-cache": "on -> off", "layouts": "4 -> 1"}
 
 
 def test_two_cores_are_named() -> None:

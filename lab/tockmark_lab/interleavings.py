@@ -135,7 +135,7 @@ class Pace:
         }
 
 
-OWN = Pace(24, 1800, 700, wake=2200, ready=2900, rest=5500, rest_held=8000, written=430, spare=400)
+OWN = Pace(24, 1800, 700, wake=2300, ready=2900, rest=5500, rest_held=8000, written=430, spare=400)
 OTHER = Pace(
     9600,
     8000,
