@@ -14,6 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 import by_size
 import core_features
 import crypto
+import growth
 import ladder
 import receiving
 import runtimes
@@ -267,6 +268,40 @@ def draw_crypto() -> Sheet:
     return sheet
 
 
+def draw_growth() -> Sheet:
+    """Draw cost by number: the points and the fitted lines."""
+    groups: dict[tuple[str, ...], list[growth.Sweep]] = {}
+    for sweep in growth.sweeps():
+        if sweep.operation in growth.DRAWN:
+            groups.setdefault(growth.OPERATIONS[sweep.operation], []).append(sweep)
+    across = 4
+    note = f"lab/studies/growth · {BOARD}, i-cache off, one link each"
+    title = "Cost by number: a + b · number"
+    sheet = Sheet(title, [note], -(-len(groups) // across), across, 2.2)
+    kernels = list(dict.fromkeys(sweep.kernel for sweep in growth.sweeps()))
+    for axes, ((what, grows), some) in zip(sheet.panels, groups.items(), strict=False):
+        for sweep in some:
+            points, line = sweep.points(False), sweep.line(False)
+            look = _look(kernels.index(sweep.kernel))
+            ends = [min(points), max(points)]
+            values = [line.intercept + line.slope * end for end in ends]
+            axes.plot(ends, values, color=look["color"], linewidth=0.9, label="_line")
+            axes.plot([*points], [*points.values()], label=sweep.kernel, **look, **MARKED)
+        axes.set_title(what, fontsize=7)
+        axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
+        axes.set_xlabel(grows, fontsize=7)
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        _thousands(axes.yaxis)
+        axes.tick_params(labelsize=7)
+    for axes in sheet.panels[len(groups) :]:
+        axes.set_axis_off()
+    for row in sheet.grid:
+        row[0].set_ylabel("net cycles", fontsize=8)
+    _legend(sheet, 5)
+    return sheet
+
+
 def draw_cores() -> Sheet:
     """Draw the share of the cycles that each feature of the core saves."""
     rows = dict(
@@ -372,6 +407,7 @@ def draw_runtimes() -> Sheet:
 PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "programs": {"programs": draw_programs},
     "sizes": {"sizes": draw_sizes},
+    "growth": {"growth": draw_growth},
     "ladder": {"instances": draw_instances, "clients": draw_clients},
     "crypto": {"crypto": draw_crypto},
     "cores": {"core-features": draw_cores},

@@ -19,6 +19,7 @@ import by_size
 import comparisons
 import core_features
 import crypto
+import growth
 import ladder
 import new_ipc
 import opt_levels
@@ -98,6 +99,7 @@ def _render(path: Path) -> str:
         receiving=receiving,
         runtimes=runtimes,
         whole_programs=whole_programs,
+        growth=growth,
         ladder=ladder,
         waits=waits,
     )
