@@ -49,13 +49,15 @@ def flash(kernel: str, level: str) -> int:
 
 
 @cache
-def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
+def mean(
+    base: CommittedResult, new: CommittedResult, icache: bool, unlike_too: bool = False
+) -> Mean:
     """Return the geometric mean over all benchmarks that touch the kernel, the same as
     `tockmark compare --only 'kernel icache=on'` computes, but without those that may differ between
-    the simulators of the two results."""
+    the simulators of the two results, unless `unlike_too`."""
     catalogue = catalogues.load()
     first, other = (side.result.provenance.board.simulator_sha256 for side in (base, new))
-    unlike = unlike_benchmarks(first, other) or ()
+    unlike = set() if unlike_too else set(unlike_benchmarks(first, other) or ())
     ids = [b.id for b in catalogue.benchmarks.values() if b.touches == "kernel"]
     only = select(
         catalogue, ",".join(f"{i} icache={ICACHE[icache]}" for i in ids if i not in unlike)

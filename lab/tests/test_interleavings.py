@@ -72,6 +72,12 @@ def test_the_baseline_loses_and_doubles_no_upcall(abi: int) -> None:
         assert sweep.together or abi == 1
 
 
+def test_a_delay_beyond_the_hold_is_not_a_lost_wake_up() -> None:
+    sweep = interleavings.sweep(baseline(1), OWN, 200, EventPair(CONSOLE, FIRST, held=True))
+    assert list(sweep.lines()) == []
+    assert max(sweep.distances) > OWN.window_held + 200
+
+
 def test_a_step_of_one_cycle_is_exact() -> None:
     near = replace(OWN, window=9)
     sweep = interleavings.sweep(baseline(), near, 1, EventPair(ALARM, CONSOLE))

@@ -142,6 +142,11 @@ class TestProve:
             self.prove(sides)
         with pytest.raises(TockmarkError, match=r"also measure irq\.upcall"):
             simulators.prove(sides, self.options.board, load(), {}, 1, ["irq.entry"])
+        faulty = text.replace("for line in lines:", "for line in lines[:-2]:")
+        sides[1].write_text(faulty)
+        with pytest.raises(TockmarkError, match=r"time\.read differs"):
+            self.prove(sides, ["loop.empty"])
+        sides[1].write_text(text.replace("cycles=2500000", ends))
         entry = self.prove(sides, ["loop.empty"])
         assert entry.unlike == ("loop.empty",)
         assert entry.boots == 2 * 2 * (len(self.options.catalogue.boots()) - 1)

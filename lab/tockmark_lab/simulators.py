@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
 from tockmark.base.files import write_whole
 from tockmark.result.provenance import SIMULATORS, SameSimulator, proofs
-from tockmark.suite.catalogue import HARNESS_ROWS, LANGS, Boot, Catalogue
+from tockmark.suite.catalogue import HARNESS_ROWS, LANGS, Boot, Catalogue, row_name
 from tockmark.target import run
 from tockmark.target.board import BoardProfile
 from tockmark.target.image import AppBuild
@@ -22,6 +23,7 @@ from tockmark.target.kernel import KernelElf, RunLayout
 from tockmark.target.protocol import Ability
 from tockmark.target.sim import SimTarget
 from tockmark.wire.boots import read_boots
+from tockmark.wire.rows import StoredRow
 
 
 def prove(
@@ -54,7 +56,7 @@ def prove(
             if _outcome(old_job, not unlike) != _outcome(new_job, not unlike):
                 raise TockmarkError(
                     f"{old_job.name}, version {abi}, {paths.shown(kernel.path)}:"
-                    f" {_difference(old_job, new_job)}",
+                    f" {_difference(old_job, new_job, not unlike)}",
                     "the simulators differ, so nothing is written",
                 )
             boots += old_job.session is not None
@@ -79,8 +81,12 @@ def _outcome(job: run.Job, whole: bool) -> tuple[object, ...]:
     """Return all that a simulator reports of a boot; if not `whole`, only its rows."""
     if whole:
         return _lines(job), job.problem, job.ending, job.skipped
+    return _rows(job), job.problem, job.skipped
+
+
+def _rows(job: run.Job) -> list[StoredRow]:
     measured = read_boots([job.captured] if job.captured else [])
-    return [app.rows for _, app in measured.each()], job.problem, job.skipped
+    return [row for _, app in measured.each() for row in app.rows]
 
 
 def _run_boots(
@@ -115,8 +121,16 @@ def _run_boots(
     return ran.jobs[0]
 
 
-def _difference(old: run.Job, new: run.Job) -> str:
-    """Describe the first difference between two runs of a boot."""
+def _difference(old: run.Job, new: run.Job, whole: bool) -> str:
+    """Describe the first difference between two runs of a boot; if not `whole`, between their
+    rows."""
+    if not whole:
+        for sides in zip_longest(_rows(old), _rows(new)):
+            if sides[0] != sides[1]:
+                row = sides[0] or sides[1]
+                return (
+                    f"{row_name(row.id, row.params, row.icache, row.lang)} differs" if row else ""
+                )
     for number, (old_line, new_line) in enumerate(zip(_lines(old), _lines(new), strict=False), 1):
         if old_line != new_line:
             return f"line {number} of its log is {old_line!r} on the old, {new_line!r} on the new"

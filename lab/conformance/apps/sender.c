@@ -52,8 +52,8 @@ void run(void) {
         if (sends)
             notify(is_first, delay);
         if (is_first && is_held()) {
-            uint32_t nothing[] = COMMAND_WORDS(ABSENT, 0, 0, 0);
-            call_after(nothing, sends ? pair_hold - delay : pair_hold);
+            uint32_t nothing[] = COMMAND_WORDS(ABSENT, 0, 0, 0), waited = sends ? delay : 0;
+            call_after(nothing, waited < pair_hold ? pair_hold - waited : 0);
         }
     }
     for (;;) /* Tock drops a notification whose sender has ended */

@@ -425,8 +425,10 @@ class Rule:
         cached, links = row.icache is not False, min(base.links, new.links)
         noise = self.noise if cached else 0
         z = self.spread.z(row.icache, links, timed=row.instret is None)
-        if cached and links < CERTAIN_LINKS:
-            z = min(z, Z)  # nothing is certain, and a wider range would not help
+        if links < CERTAIN_LINKS:
+            # Cached cycles are never certain then, and a wider range would not help. With the cache
+            # off, the known links do not have a loop at each position in a flash word.
+            z = min(z, Z) if cached else max(z, Z)
         sigma = self.spread.row_deviation(row)
         return change_of_cycles(
             base, new, sigma, noise, z, instructions_differ, self.error_probability, cached
