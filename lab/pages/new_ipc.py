@@ -80,6 +80,27 @@ def _iterators(variant: str) -> list[CommittedResult]:
     return [committed(f"ladder/iterator/{variant}-{side}") for side in ("base", "head")]
 
 
+def new_by_old(size: int, branch: str = "initial", level: str = "z") -> str:
+    """Format the cycles of a message by the new IPC relative to the old one, i-cache on."""
+    nets = [
+        layout_nets(run(branch, level).row(f"{id_} size={size}"))
+        for id_ in ("ipc.bandwidth", "ipc2.bandwidth")
+    ]
+    return between([new / old for old, new in zip(*nets, strict=True)], "{:.1f}".format)
+
+
+def by_size(sizes: Iterable[int] = (64, 1024, 8192), branch: str = "initial") -> str:
+    """Return a table of one message's cycles by size: the old and the new IPC at each opt-level
+    (range over links), i-cache on."""
+    columns = [(id_, level) for level in LEVELS for id_ in ("ipc.bandwidth", "ipc2.bandwidth")]
+    lines = [
+        [f"{size:,}", *(run(branch, level).span(f"{id_} size={size}") for id_, level in columns)]
+        for size in sizes
+    ]
+    names = {"ipc.bandwidth": "old", "ipc2.bandwidth": "new"}
+    return markdown(["bytes", *(f"{names[id_]}, {level}" for id_, level in columns)], lines)
+
+
 def _added(pair: Iterable[CommittedResult], name: str) -> str:
     before, after = (retired(each.row(name, False)) for each in pair)
     return f"{(after or 0.0) - (before or 0.0):+.0f}"

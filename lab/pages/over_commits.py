@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Tock over its commits, for docs/findings.md: the cost of a release and of the newest commit, the
+"""Tock over its commits, for the study history: the cost of a release and of the newest commit, the
 commits at which rows jump, and the effect of new toolchains.
 
 The figures come from a campaign (lab/data/tock-history.jsonl). The causes of jumps were read in
