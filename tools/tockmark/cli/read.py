@@ -89,7 +89,8 @@ def table_verb(
         langs = None if lang is None else _languages(lang, results)
         width = text.width_of_terminal()
         screen = table.first_screen(named, catalogue, width, blocks, langs, not no_provenance)
-        print(screen, *map(_worst_wait, waits.values()), sep="", end="")
+        worst = [_worst_wait(latency, width) for latency in waits.values()]
+        print(screen, *worst, sep="", end="\n" * bool(worst))
     elif len(named) == 1:
         print(table.every_row(results[0], catalogue), end="")
     else:
@@ -97,14 +98,13 @@ def table_verb(
     raise Exit(options.incomplete_code(*results))
 
 
-def _worst_wait(latency: report.StoredLatency) -> str:
-    """Return the line of a kernel's worst wait, below the first screen."""
-    cycles = latency.worst.cycles
+def _worst_wait(latency: report.StoredLatency, width: int) -> str:
+    """Return a sentence on a kernel's worst wait, for the lines below the first screen."""
+    cycles, title = latency.worst.cycles, latency.kernel.title.partition(",")[0]
     us = microseconds(cycles, latency.clock_hz)
     (load_,) = (each for each in latency.loads if each.name == latency.worst.load)
-    return (
-        f"{latency.kernel.title:28}{cycles:8}{us:9.0f} µs  worst wait of an alarm: {load_.what}\n"
-    )
+    line = f"Worst wait of an alarm: {cycles} cycles ({us:.0f} µs) on {title}, next to {load_.what}"
+    return "\n".join(["", *text.wrap(line, "  ", width)])
 
 
 def _languages(names: str, results: Sequence[Result]) -> list[catalogues.Lang]:
