@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What it costs to read, write and copy memory without a kernel: apps in C on the baseline."""
+"""The cost of reading, writing and copying memory without a kernel: apps in C on the baseline."""
 
 from committed import committed, per_op
 from tables import markdown

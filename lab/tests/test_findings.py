@@ -151,6 +151,13 @@ def test_kernels_have_the_level_in_their_files_name() -> None:
         }
 
 
+def test_a_table_shows_the_worst_wait_of_a_latency_file() -> None:
+    waited = "lab/data/latency/tock-2.2-on.json"
+    done = run_command(f"table results/tock-2.2-cw310.json {waited} --no-provenance")
+    assert str(report.load(ROOT / waited).worst.cycles) in done.stdout.split()
+    assert run_command(f"table {waited}").returncode == 2
+
+
 @pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
 def test_a_profile_has_the_cycles_of_its_rows_samples(run: CommittedResult) -> None:
     """So the profile explains the row's figure. With the i-cache on, samples differ."""

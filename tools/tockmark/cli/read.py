@@ -88,11 +88,9 @@ def table_verb(
         blocks = table.selected_blocks(wanted, results) if named_rows else None
         langs = None if lang is None else _languages(lang, results)
         width = text.width_of_terminal()
-        worst = {(of.kernel.sha256, of.icache): _worst_wait(of) for of in waits.values()}
-        screen = table.first_screen(
-            named, catalogue, width, blocks, langs, worst, not no_provenance
-        )
-        print(screen, end="")
+        screen = table.first_screen(named, catalogue, width, blocks, langs, not no_provenance)
+        worst = [_worst_wait(latency, width) for latency in waits.values()]
+        print(screen, *worst, sep="", end="\n" * bool(worst))
     elif len(named) == 1:
         print(table.every_row(results[0], catalogue), end="")
     else:
@@ -100,12 +98,13 @@ def table_verb(
     raise Exit(options.incomplete_code(*results))
 
 
-def _worst_wait(latency: report.StoredLatency) -> table.WorstWait:
-    """Return the worst wait of a measurement, with its load in words."""
+def _worst_wait(latency: report.StoredLatency, width: int) -> str:
+    """Return a sentence on a kernel's worst wait, for the lines below the first screen."""
+    cycles, title = latency.worst.cycles, latency.kernel.title.partition(",")[0]
+    us = microseconds(cycles, latency.clock_hz)
     (load_,) = (each for each in latency.loads if each.name == latency.worst.load)
-    what = f"of {load_.whole.count:,} alarms, next to {load_.what}"
-    us = microseconds(latency.worst.cycles, latency.clock_hz)
-    return table.WorstWait(latency.worst.cycles, us, what)
+    line = f"Worst wait of an alarm: {cycles} cycles ({us:.0f} µs) on {title}, next to {load_.what}"
+    return "\n".join(["", *text.wrap(line, "  ", width)])
 
 
 def _languages(names: str, results: Sequence[Result]) -> list[catalogues.Lang]:

@@ -31,7 +31,7 @@ from tockmark.suite.catalogue import (
     lang_suffix,
     row_key,
 )
-from tockmark.suite.selection import RATES, Blocks, Selection, screen
+from tockmark.suite.selection import Blocks, Selection, screen
 
 
 @dataclass(frozen=True)
@@ -94,17 +94,8 @@ CYCLES, RATIO = 10, 6  # widths of a kernel's columns, with a blank before each
 # Widths of the column after the cycles: µs, range over layouts, or the largest deviation in %.
 TIME, RANGE, SHARE = 9, 14, 6
 BUILT = 40  # characters of a kernel's build options; --all shows the rest
+RATES = "RAM bandwidth in MB/s (higher is better)"  # the heading of rows that show rates
 NOTHING = "There are no rows of the first screen; use --all for every row."
-WAIT = ("worst wait", frozenset[tuple[str, int | str]]())  # the key of a row from another file
-WAITS = {"Alarms": {"worst wait under load": WAIT}}
-
-
-class WorstWait(NamedTuple):
-    """How long the alarm that waited longest took to reach its upcall, on one kernel."""
-
-    cycles: int
-    us: float
-    what: str  # alarms and load, in words
 
 
 @dataclass(frozen=True)
@@ -114,7 +105,6 @@ class ResultColumn:
     name: str
     result: Result
     icache: bool | None
-    wait: WorstWait | None = None
 
     @property
     def timed(self) -> bool:
@@ -132,15 +122,11 @@ class ResultColumn:
     def rows(self) -> dict[RowKey, Row]:
         return self.result.column(self.icache, self.result.langs[0])
 
-    def figure(self, key: RowKey, rate: bool, catalogue: Catalogue) -> float | None:
+    def figure(self, row: Row | None, rate: bool, catalogue: Catalogue) -> float | None:
         """Return the cost of a row's operation, or its MB/s."""
-        if key is WAIT:
-            return self.wait.cycles if self.wait else None
-        if (row := self.rows.get(key)) is None:
-            return None
-        if rate:
+        if row and rate:
             return row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
-        series = row.cycles if self.timed else row.instret
+        series = (row.cycles if self.timed else row.instret) if row else None
         return series.per_op if series else None
 
 
@@ -164,12 +150,10 @@ def first_screen(
     width: int = LINE,
     blocks: Blocks | None = None,
     langs: Sequence[Lang] | None = None,
-    waits: Mapping[tuple[str | None, bool | None], WorstWait] | None = None,
     provenance: bool = True,
 ) -> str:
     """Return the first screen, at most `width` columns wide. `blocks` replaces its rows; `langs`
-    selects languages (default: the leading one of each result). `waits` has worst waits by the
-    kernel's sha256 and cache setting. Our own kernel comes last."""
+    selects languages (default: the leading one of each result). Our own kernel comes last."""
     several = sorted({lang for _, result in named for lang in result.langs[1:]})
     if langs is None:
         named = [(name, result.leading) for name, result in named]
@@ -177,17 +161,16 @@ def first_screen(
         split_by_language(named, langs),
         key=lambda pair: pair[1].provenance.kernel.is_baseline,
     )
-    columns = [
-        replace(c, wait=(waits or {}).get((c.result.provenance.kernel.sha256, c.icache)))
-        for c in _columns([result for _, result in named])
-    ]
+    columns = _columns([result for _, result in named])
+    if blocks is None:
+        blocks = screen(catalogue)
+        blocks = blocks | {RATES: {"copy by memcpy": [*blocks.values()][-1]["memcpy 4 KiB"]}}
     keys = {key for column in columns for key in column.rows}
     blocks = {
         title: {words: key for words, key in rows.items() if key in keys}
-        for title, rows in (screen(catalogue) if blocks is None else blocks).items()
+        for title, rows in blocks.items()
         if not keys.isdisjoint(rows.values())
     }
-    blocks |= WAITS if any(column.wait for column in columns) else {}
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
     label = min(longest, width - _table_width(0, columns[:2], 0))
     extra_width = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
@@ -348,26 +331,23 @@ def _block(
     """Return all rows for some of the columns, below the kernels' names and the headings. A
     kernel with another opt-level than the first has no ratios, only a mean in a separate line."""
     keys = [key for rows in blocks.values() for key in rows.values()]
-    rates = blocks.get(RATES, {}).values()
-    first = [None if key in rates else columns[0].rows.get(key) for key in keys]
+    rates = [title == RATES for title, rows in blocks.items() for _ in rows]
+    first = [None if rate else columns[0].rows.get(k) for k, rate in zip(keys, rates, strict=True)]
     heads, names = [TableColumn("", label, 0, left=True)], ""
     grid: list[list[str]] = []
     means = ["Geometric mean"]
     level_means: list[str] = []  # a line for each kernel with another opt-level
     for i, column in enumerate(columns):
         column_rows = [column.rows.get(key) for key in keys]
-        costs = [text.three_digits(column.figure(k, k in rates, catalogue)) for k in keys]
+        rated = [*zip(column_rows, rates, strict=True)]
+        costs = [text.three_digits(column.figure(*pair, catalogue)) for pair in rated]
         marked = _marked(text.aligned(costs, marks=[*map(error_mark, column_rows)]), column_rows)
-        column_rows = [
-            None if key in rates else row for key, row in zip(keys, column_rows, strict=True)
-        ]
         if column.counted == RAN:
             marked = [f"yes{error_mark(row)}" if row else text.NONE for row in column_rows]
+        column_rows = [None if rate else row for row, rate in rated]
         parts = {column.counted: (CYCLES, marked)}
         if extra_width == TIME:
             times = _values(column_rows, lambda row: text.three_digits(row.us))
-            if column.wait and keys[-1] is WAIT:
-                times[-1] = text.three_digits(column.wait.us)
             parts["µs"] = TIME, text.aligned(times)
         elif extra_width == RANGE:
             parts["range"] = (
@@ -437,8 +417,6 @@ def _screen_legend(columns: list[ResultColumn], extra_width: int) -> list[str]:
             f"Ratio: to {columns[0].name}. Geometric mean: over the benchmarks that touch the"
             " kernel, each counted once."
         ]
-    waited = dict.fromkeys(column.wait.what for column in columns if column.wait)
-    notes += [f"Worst wait: {what}." for what in waited]
     counted = {column.counted for column in columns}
     if "instrs" in counted:
         notes += ["instrs: instructions, because the target counts no cycles."]

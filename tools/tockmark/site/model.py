@@ -131,7 +131,8 @@ class SiteSources:
         else:
             result = file.load(path)
             named = Named(self._free(name, path), result)
-            (self.studies if is_study(result) else self.results).append(named)
+            published = any(row.published for row in result.rows)
+            (self.studies if published else self.results).append(named)
 
     def _free(self, name: str, path: Path) -> str:
         """Return a unique name for a result."""
@@ -179,11 +180,6 @@ def _files(folder: Path) -> Iterator[Path]:
             yield from _files(path)
         elif path.is_file():
             yield path
-
-
-def is_study(result: Result) -> bool:
-    """Return whether others published its figures."""
-    return any(row.published for row in result.rows)
 
 
 class Addresses:
