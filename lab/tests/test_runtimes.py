@@ -22,18 +22,18 @@ CHIP = ["--target", "riscv32imc-unknown-none-elf"]
 NAMES = ("bare", "rtic", "embassy")
 
 
-def elf(name: str) -> Path:
-    return paths.ROOT / "build" / "runtimes" / "3" / f"{name}-0.elf"
+def elf(name: str, built: str = "3") -> Path:
+    return paths.ROOT / "build" / "runtimes" / built / f"{name}-0.elf"
 
 
-def measured(path: Path, only: str, *options: object) -> Result:
-    """Run rows with the cache off; return the result."""
+def measured(path: Path, only: str, *options: object, code: int = 0) -> Result:
+    """Run rows with the cache off, which must end with this exit code; return the result."""
     command = [sys.executable, "-m", "tockmark", "run", "--catalogue", CATALOGUE, "--only", only]
     command += ["--icache", "off", "-o", path, *options]
     done = subprocess.run(
         list(map(str, command)), capture_output=True, text=True, check=False, cwd=paths.ROOT
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     return file.load(path)
 
 
@@ -68,6 +68,17 @@ def test_a_row_runs_without_a_kernel(name: str, tmp_path: Path) -> None:
     assert reading.instructions is not None
     assert reading.instructions < 4
     assert result.provenance.kernel.opt_level == "3"
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [("bare", {"cost.timer"}), *((name, {"cost.switch", "cost.message"}) for name in NAMES[1:])],
+)
+def test_a_wrong_answer_fails(name: str, ids: set[str], tmp_path: Path) -> None:
+    products.make("runtimes", "WRONG=1")
+    options = ("--kernel", elf(name, "3-wrong"), "--counter", "csr", "--lang", "rust")
+    result = measured(tmp_path / "wrong.json", ",".join(ids), *options, code=1)
+    assert {failed.id for failed in result.failed} == ids
 
 
 def test_the_same_row_runs_on_the_baseline(tmp_path: Path) -> None:
