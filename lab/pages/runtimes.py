@@ -3,14 +3,13 @@
 
 from functools import cache
 
+import waits
 from committed import CommittedResult, between, committed, number
 from sample_parts import profiles, split_parts
 from tables import markdown
-from tockmark.latency import report
-from tockmark.latency.report import LoadWaits
+from tockmark.latency.report import QUIET
 from tockmark.show import text
 from tockmark.show.table import layout_nets
-from tockmark.suite.catalogue import ICACHE
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import stack
 
@@ -121,7 +120,8 @@ def table(level: str, icache: bool) -> str:
 def nets(name: str, row: str, level: str, icache: bool = True) -> list[float]:
     """Return the cycles of an operation in each link; empty if it has no equal there."""
     if name in KERNELS and row == TO_HANDLER:
-        return [sum(_stages(name, level, icache, DRIVER).values())]
+        stages = _stages(name, level, icache, DRIVER)
+        return [sum(stages.values())] if stages else []
     suite_row, count = IN_SUITE.get(row, (row, 1)) if name in KERNELS else (row, 1)
     source = result(name, level) if suite_row == row else committed(f"opt/{name}-{level}")
     stored = source.row(suite_row, icache)
@@ -199,17 +199,13 @@ def _where(shown_by: str | None) -> str:
     return ", ".join(share for share in shown if not share.endswith(" 0 %"))
 
 
-@cache
-def _alone(name: str, level: str, icache: bool) -> LoadWaits:
-    """Return how long the alarms of a lonely process waited."""
-    path = DATA / "waits" / f"{name}-{level}-{ICACHE[icache]}.json"
-    (alone,) = report.load(path).loads
-    return alone
-
-
-def _stages(name: str, level: str, icache: bool, last: str) -> dict[str, float]:
-    """Return the medians of an alarm's stages, up to the last that is asked for."""
-    stages = _alone(name, level, icache).stages
+def _stages(name: str, level: str, icache: bool, last: str) -> dict[str, int]:
+    """Return the medians of the stages of an alarm without load, up to one; none if they were not
+    measured at this opt-level."""
+    latency = waits.load_latency(name, icache)
+    if latency.kernel.opt_level != level:
+        return {}
+    (stages,) = (load.stages for load in latency.loads if load.name == QUIET)
     asked = [*stages][: [*stages].index(last) + 1]
     return {stage: stages[stage].median for stage in asked}
 

@@ -11,9 +11,14 @@ import products
 import pytest
 
 from tockmark.base import paths
+from tockmark.profile.sample import MODE
 from tockmark.result import file
 from tockmark.result.model import Result
+from tockmark.suite import catalogue
+from tockmark.target import board as profiles
+from tockmark.target.kernel import read_kernel
 from tockmark_lab.folders import STUDIES
+from tockmark_lab.studies import stack
 
 STUDY = STUDIES / "runtimes"
 CATALOGUE = STUDY / "catalogue.toml"
@@ -85,6 +90,28 @@ def test_the_same_row_runs_on_the_baseline(tmp_path: Path) -> None:
     result = measured(tmp_path / "timer.json", "cost.timer")
     (row,) = (row for row in result.rows if row.id == "cost.timer")
     assert row.sound
+
+
+def test_a_kernel_uses_a_part_of_its_stack() -> None:
+    """Neither a process's stack pointer in the kernel counts, nor the kernel's own in a process."""
+    board = profiles.load(profiles.DEFAULT)
+    kernel = read_kernel(board.kernels[2])
+    reserved = stack.reserved(kernel)
+    top = reserved.stop
+    moves = [("M", top - 64), ("M", top - 16), ("M", top + 4096), ("U", top - 512)]
+    lines = [f"{'':{MODE}}{mode} 20000000 1141       1 -        x2={at:08x}" for mode, at in moves]
+    assert stack.deepest(lines, reserved) == 64
+    first, *_ = catalogue.load(CATALOGUE).boots()
+    assert 256 < stack.measure(kernel, board, first) < len(reserved)
+
+
+def test_the_committed_stacks_are_whole() -> None:
+    boots = {boot.name for boot in catalogue.load(CATALOGUE).boots()}
+    stacks = [stack.load(path) for path in sorted((STUDY / "data" / "stack").glob("*.json"))]
+    assert len(stacks) == 2 * 3
+    for stored in stacks:
+        assert stored.used.keys() == boots
+        assert all(0 < used < stored.reserved for used in stored.used.values())
 
 
 def test_the_committed_results_are_whole() -> None:
