@@ -17,7 +17,7 @@ from tockmark.cli import options
 from tockmark.cli.program import verb
 from tockmark.cli.run_options import KernelClaims, KernelFile
 from tockmark.profile.run import instructions, simulators
-from tockmark.profile.sample import MODE
+from tockmark.profile.sample import INSN, MODE
 from tockmark.result.provenance import Kernel
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite import catalogue
@@ -34,6 +34,7 @@ CATALOGUE = STUDIES / "runtimes" / "catalogue.toml"
 FORM, VERSION = "tockmark-stack", 1
 ENDS = (("_stack_bottom", "_stack_top"), ("_sstack", "_estack"))  # symbols of the baseline, of Tock
 _POINTER = " x2="  # before the stack pointer's new value
+_UPPER = ("37", "17")  # lui and auipc sp: half of a value, which another instruction completes
 
 
 class StoredStack(Part, frozen=True):
@@ -65,11 +66,11 @@ def reserved(kernel: KernelElf) -> range:
 
 
 def deepest(lines: Iterable[str], stack: range) -> int:
-    """Return the most bytes of the stack that traced instructions of the kernel used. A process has
-    its own stack, and its pointer passes through the kernel."""
+    """Return the most bytes of the stack that traced instructions of the kernel used. A process's
+    own pointer passes through the kernel, too."""
     least = stack.stop
     for line in lines:
-        if _POINTER in line and line[MODE] != "U":
+        if _POINTER in line and line[MODE] != "U" and line[INSN][6:] not in _UPPER:
             pointer = int(line.partition(_POINTER)[2][:8], 16)
             if stack.start <= pointer < least:
                 least = pointer
