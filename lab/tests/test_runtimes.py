@@ -93,14 +93,16 @@ def test_the_same_row_runs_on_the_baseline(tmp_path: Path) -> None:
 
 
 def test_a_kernel_uses_a_part_of_its_stack() -> None:
-    """Neither a process's stack pointer in the kernel counts, nor the kernel's own in a process."""
+    """Neither a process's stack pointer in the kernel counts, nor the kernel's own in a process,
+    nor the half of one."""
     board = profiles.load(profiles.DEFAULT)
     kernel = read_kernel(board.kernels[2])
     reserved = stack.reserved(kernel)
     top = reserved.stop
     moves = [("M", top - 64), ("M", top - 16), ("M", top + 4096), ("U", top - 512)]
-    lines = [f"{'':{MODE}}{mode} 20000000 1141       1 -        x2={at:08x}" for mode, at in moves]
-    assert stack.deepest(lines, reserved) == 64
+    lines = [f"{'':{MODE}}{mode} 20000000     1141   1 -  x2={at:08x}" for mode, at in moves]
+    half = f"{'':{MODE}}M 20000408 f0001117   2 -  x2={top - 900:08x}"
+    assert stack.deepest([*lines, half], reserved) == 64
     first, *_ = catalogue.load(CATALOGUE).boots()
     assert 256 < stack.measure(kernel, board, first) < len(reserved)
 
