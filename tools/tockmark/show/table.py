@@ -31,7 +31,7 @@ from tockmark.suite.catalogue import (
     lang_suffix,
     row_key,
 )
-from tockmark.suite.selection import Blocks, Selection, screen
+from tockmark.suite.selection import RATES, Blocks, Selection, screen
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,16 @@ CYCLES, RATIO = 10, 6  # widths of a kernel's columns, with a blank before each
 TIME, RANGE, SHARE = 9, 14, 6
 BUILT = 40  # characters of a kernel's build options; --all shows the rest
 NOTHING = "There are no rows of the first screen; use --all for every row."
+WAIT = ("worst wait", frozenset[tuple[str, int | str]]())  # the key of a row from another file
+WAITS = {"Alarms": {"worst wait under load": WAIT}}
+
+
+class WorstWait(NamedTuple):
+    """How long the alarm that waited longest took to reach its upcall, on one kernel."""
+
+    cycles: int
+    us: float
+    what: str  # alarms and load, in words
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,7 @@ class ResultColumn:
     name: str
     result: Result
     icache: bool | None
+    wait: WorstWait | None = None
 
     @property
     def timed(self) -> bool:
@@ -120,6 +131,17 @@ class ResultColumn:
     @cached_property
     def rows(self) -> dict[RowKey, Row]:
         return self.result.column(self.icache, self.result.langs[0])
+
+    def figure(self, key: RowKey, rate: bool, catalogue: Catalogue) -> float | None:
+        """Return the cost of a row's operation, or its MB/s."""
+        if key is WAIT:
+            return self.wait.cycles if self.wait else None
+        if (row := self.rows.get(key)) is None:
+            return None
+        if rate:
+            return row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
+        series = row.cycles if self.timed else row.instret
+        return series.per_op if series else None
 
 
 def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
@@ -142,9 +164,12 @@ def first_screen(
     width: int = LINE,
     blocks: Blocks | None = None,
     langs: Sequence[Lang] | None = None,
+    waits: Mapping[tuple[str | None, bool | None], WorstWait] | None = None,
+    provenance: bool = True,
 ) -> str:
     """Return the first screen, at most `width` columns wide. `blocks` replaces its rows; `langs`
-    selects languages (default: the leading one of each result). Our own kernel comes last."""
+    selects languages (default: the leading one of each result). `waits` has worst waits by the
+    kernel's sha256 and cache setting. Our own kernel comes last."""
     several = sorted({lang for _, result in named for lang in result.langs[1:]})
     if langs is None:
         named = [(name, result.leading) for name, result in named]
@@ -152,13 +177,17 @@ def first_screen(
         split_by_language(named, langs),
         key=lambda pair: pair[1].provenance.kernel.is_baseline,
     )
-    columns = _columns([result for _, result in named])
+    columns = [
+        replace(c, wait=(waits or {}).get((c.result.provenance.kernel.sha256, c.icache)))
+        for c in _columns([result for _, result in named])
+    ]
     keys = {key for column in columns for key in column.rows}
     blocks = {
         title: {words: key for words, key in rows.items() if key in keys}
         for title, rows in (screen(catalogue) if blocks is None else blocks).items()
         if not keys.isdisjoint(rows.values())
     }
+    blocks |= WAITS if any(column.wait for column in columns) else {}
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
     label = min(longest, width - _table_width(0, columns[:2], 0))
     extra_width = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
@@ -184,7 +213,7 @@ def first_screen(
         out += text.wrap(" ".join(legend), "", width)
     else:
         out += ["", *text.wrap(NOTHING, "", width)]
-    out += ["", *_provenance(columns, width)]
+    out += ["", *_provenance(columns, width)] if provenance else []
     names = [columns[0].name] if len(named) == 1 else [column.name for column in columns]
     for name, (_, result) in zip(names, named, strict=True):
         if why := result.incomplete:
@@ -319,23 +348,26 @@ def _block(
     """Return all rows for some of the columns, below the kernels' names and the headings. A
     kernel with another opt-level than the first has no ratios, only a mean in a separate line."""
     keys = [key for rows in blocks.values() for key in rows.values()]
-    first = [columns[0].rows.get(key) for key in keys]
+    rates = blocks.get(RATES, {}).values()
+    first = [None if key in rates else columns[0].rows.get(key) for key in keys]
     heads, names = [TableColumn("", label, 0, left=True)], ""
     grid: list[list[str]] = []
     means = ["Geometric mean"]
     level_means: list[str] = []  # a line for each kernel with another opt-level
     for i, column in enumerate(columns):
         column_rows = [column.rows.get(key) for key in keys]
-        series_list = [
-            (row.cycles if column.timed else row.instret) if row else None for row in column_rows
-        ]
-        costs = [text.three_digits(series.per_op if series else None) for series in series_list]
+        costs = [text.three_digits(column.figure(k, k in rates, catalogue)) for k in keys]
         marked = _marked(text.aligned(costs, marks=[*map(error_mark, column_rows)]), column_rows)
+        column_rows = [
+            None if key in rates else row for key, row in zip(keys, column_rows, strict=True)
+        ]
         if column.counted == RAN:
             marked = [f"yes{error_mark(row)}" if row else text.NONE for row in column_rows]
         parts = {column.counted: (CYCLES, marked)}
         if extra_width == TIME:
             times = _values(column_rows, lambda row: text.three_digits(row.us))
+            if column.wait and keys[-1] is WAIT:
+                times[-1] = text.three_digits(column.wait.us)
             parts["µs"] = TIME, text.aligned(times)
         elif extra_width == RANGE:
             parts["range"] = (
@@ -405,6 +437,8 @@ def _screen_legend(columns: list[ResultColumn], extra_width: int) -> list[str]:
             f"Ratio: to {columns[0].name}. Geometric mean: over the benchmarks that touch the"
             " kernel, each counted once."
         ]
+    waited = dict.fromkeys(column.wait.what for column in columns if column.wait)
+    notes += [f"Worst wait: {what}." for what in waited]
     counted = {column.counted for column in columns}
     if "instrs" in counted:
         notes += ["instrs: instructions, because the target counts no cycles."]
