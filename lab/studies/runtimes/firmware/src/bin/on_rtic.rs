@@ -43,7 +43,9 @@ impl TimerQueueBackend for Alarms {
 mod app {
     use super::{Alarms, QUEUE};
     use chip::report::{BY_READING, Report, TO_HANDLER, TO_TASK};
-    use chip::{LINE, WRONG, answer, message, options, poll_once, read, set_up, sleep, timer, uart};
+    use chip::{
+        LINE, WRONG, answer, message, options, poll_once, read, set_up, sleep, timer, uart,
+    };
     use chip::{tm_mark_arm, tm_mark_first, tm_mark_handler, tm_mark_task};
     use core::pin::pin;
     use core::sync::atomic::{AtomicBool, Ordering};
