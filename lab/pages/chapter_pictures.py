@@ -271,7 +271,7 @@ def draw_crypto() -> Sheet:
 
 def draw_growth() -> Sheet:
     """Draw cost by number: the points and the fitted lines."""
-    groups: dict[tuple[str, ...], list[growth.Sweep]] = {}
+    groups: dict[tuple[str, ...], list[growth.GrowthRow]] = {}
     for sweep in growth.sweeps():
         if sweep.operation in growth.DRAWN:
             groups.setdefault(growth.OPERATIONS[sweep.operation], []).append(sweep)

@@ -57,7 +57,7 @@ def added_instructions(base: str, library: str, group: str) -> str:
     added = [
         (retired(row) or 0.0) - (retired(own.row(name, icache)) or 0.0)
         for (icache, name), row in with_library.rows.items()
-        if row.id.startswith(f"{group}.") and not icache and own.row(name, icache)
+        if row.id.startswith(f"{group}.") and icache is False and own.row(name, icache)
     ]
     return between(added, "{:g}".format)
 
