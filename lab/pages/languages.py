@@ -55,9 +55,9 @@ def added_instructions(base: str, library: str, group: str) -> str:
     lang = committed(library).result.langs[0]
     with_library, own = committed(library, lang), committed(base, lang)
     added = [
-        (retired(row) or 0.0) - (retired(own.row(name, False)) or 0.0)
+        (retired(row) or 0.0) - (retired(own.row(name, icache)) or 0.0)
         for (icache, name), row in with_library.rows.items()
-        if row.id.startswith(f"{group}.") and icache is False and own.row(name, False)
+        if row.id.startswith(f"{group}.") and icache is False and own.row(name, icache)
     ]
     return between(added, "{:g}".format)
 

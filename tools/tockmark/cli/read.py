@@ -16,7 +16,7 @@ from tockmark.cli import options
 from tockmark.cli.app import PROGRAM
 from tockmark.cli.program import verb
 from tockmark.compare import pairs, sweeps
-from tockmark.latency import report
+from tockmark.latency import FORM as LATENCY
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of, microseconds
 from tockmark.show import listing, table, text
@@ -72,8 +72,8 @@ def table_verb(
         if len(files) > 1:
             raise TockmarkError("--fit shows one result", "give one file")
         _fit(files[0], only, as_json)
-    waits = {path: report.load(path) for path in files if source_format(path) == report.FORM}
-    named = [(paths.shown(path), load(path)) for path in files if path not in waits]
+    latencies = [path for path in files if source_format(path) == LATENCY]
+    named = [(paths.shown(path), load(path)) for path in files if path not in latencies]
     if not named:
         raise TockmarkError("no file is a result", "give a result of the same kernel, too")
     catalogue = catalogue_of(result for _, result in named)
@@ -89,7 +89,7 @@ def table_verb(
         langs = None if lang is None else _languages(lang, results)
         width = text.width_of_terminal()
         screen = table.first_screen(named, catalogue, width, blocks, langs, not no_provenance)
-        worst = [_worst_wait(latency, width) for latency in waits.values()]
+        worst = [_worst_wait(path, width) for path in latencies]
         print(screen, *worst, sep="", end="\n" * bool(worst))
     elif len(named) == 1:
         print(table.every_row(results[0], catalogue), end="")
@@ -98,8 +98,11 @@ def table_verb(
     raise Exit(options.incomplete_code(*results))
 
 
-def _worst_wait(latency: report.StoredLatency, width: int) -> str:
+def _worst_wait(path: Path, width: int) -> str:
     """Return a sentence on a kernel's worst wait, for the lines below the first screen."""
+    from tockmark.latency import report  # loads the packages that measure
+
+    latency = report.load(path)
     cycles, title = latency.worst.cycles, latency.kernel.title.partition(",")[0]
     us = microseconds(cycles, latency.clock_hz)
     (load_,) = (each for each in latency.loads if each.name == latency.worst.load)
