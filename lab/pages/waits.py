@@ -197,7 +197,7 @@ def stretches() -> str:
 
 
 def left_by(change: str) -> str:
-    """Format by how much one of the three changes leaves of an alarm's cycles, core asleep."""
+    """Format what a change leaves of an alarm's cycles, core asleep."""
     return share_left(f"waits/{change}", "irq.upcall core=asleep")
 
 

@@ -144,8 +144,8 @@ def measured(kernels: Sequence[KernelElf], jobs: int) -> Result:
 
 
 def alarms(judgements: Iterable[Judgement]) -> Alarms:
-    """Count the judgements with a finding. Rows that fail on the kernel are none: it may lack a
-    driver."""
+    """Count the judgements with a finding. Rows that fail on the kernel do not count: it may lack
+    a driver."""
     limits: Counter[Limit] = Counter()
     rows: Counter[str] = Counter()
     for judgement in judgements:

@@ -3,7 +3,7 @@
 
 The symbols are in docs/method.md, "The rule".
 
-- `Spread` has the log nets of committed results of several links, from which σ₀ is computed.
+- `Spread` has the log nets of committed results of several links, and computes σ₀.
 - `PairedSpread` is the spread of paired links (trees/pairing.py; docs/method.md, "Paired links").
 """
 
