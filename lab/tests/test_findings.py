@@ -311,7 +311,7 @@ def test_the_page_of_a_study_shows_its_pictures() -> None:
         page = (STUDIES / study / "README.md").read_text(encoding="utf-8")
         for name in drawings:
             assert f"({name}.svg)" in page
-            assert (STUDIES / study / f"{name}.svg").stat().st_size < 60_000
+            assert (STUDIES / study / f"{name}.svg").stat().st_size < 90_000
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "latency").glob("*.json")), ids=str)

@@ -107,7 +107,7 @@ extern "C" fn rust_start() -> ! {
 }
 """
 
-OF_ALL = "syscall,upcall,console"
+OF_ALL = "syscall,upcall,console.write"
 ROWS = f"{OF_ALL},irq.upcall,ctx,ipc.share"
 # The most instructions that a library may add to a sample, by version: a frame, checks of the
 # result words (two in version 2, one in version 1), and the returned result (the study languages).
