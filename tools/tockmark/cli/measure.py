@@ -445,8 +445,7 @@ def _committed_text(result: Result, machine: str) -> str:
     if committed.table.keys() != result.table.keys():
         return ""
     differing = sum(
-        row.cycles != committed.table[key].cycles or row.instret != committed.table[key].instret
-        for key, row in result.table.items()
+        row.samples != committed.table[key].samples for key, row in result.table.items()
     )
     count, name = len(result.table), paths.shown(path)
     if not differing:

@@ -349,7 +349,7 @@ def _incomplete(result: Result, base_keys: Collection[Key]) -> tuple[str, ...]:
 
 def _cautions(comparison: Comparison) -> Iterator[str]:
     """Yield what makes a comparison weaker than its verdicts look."""
-    if not comparison.factors:
+    if not comparison.factors and comparison.base.provenance.kernel.sha256:
         yield SAME_KERNEL
     for name, result in (("the base", comparison.base), (comparison.name, comparison.new)):
         if result.incomplete:

@@ -46,7 +46,7 @@ def compare_text(
     lines: list[str] = []
     for comparison, judgement in compared:
         lines += screen_lines(judgement, every, limits=False)
-        lines += totals_lines(comparison)
+        lines += totals_lines(comparison, judgement)
         lines += [f"new     {comparison.name}", *_incomplete_lines(comparison.new)]
         lines += [*differing_lines(comparison.factors), ""]
     first, _ = compared[0]
@@ -92,8 +92,8 @@ def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
     return (*sides, _change(row.estimate, row.before, row.after), interval, instret, row.verdict)
 
 
-def totals_lines(comparison: Comparison) -> list[str]:
-    """Return the means, and the apps' rows that differ."""
+def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
+    """Return the means, the apps' rows that differ, and why rows have no verdict."""
     lines = text.format_list(
         "warning: apps or machine differ: rows that run no kernel code changed",
         [row.name for row in comparison.rule.changed_apps],
@@ -114,6 +114,10 @@ def totals_lines(comparison: Comparison) -> list[str]:
         )
     if not comparison.means:
         lines.append("no geometric mean: no benchmark that touches the kernel has a ratio")
+    without = [row for row in judgement.rows if row.before is None]
+    for verdict, why in dict.fromkeys((row.verdict, row.why) for row in without):
+        names = [row.row.name for row in without if (row.verdict, row.why) == (verdict, why)]
+        lines += text.format_list(f"{verdict}, {why}" if why else verdict, names)
     return [*lines, ""]
 
 

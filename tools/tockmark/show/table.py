@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tockmark.compare.rule import kernel_mean
 from tockmark.result.model import INVALID_ROW, Result, Row, common_icaches, ratio
@@ -384,11 +384,11 @@ def unlike(base: Result, result: Result) -> str:
     sides = [side.provenance for side in (base, result)]
     kernels = [side.kernel for side in sides]
     levels = {kernel.opt_level for kernel in kernels} - {None}
-    differing = {
+    differing: dict[str, set[Any]] = {
         "machine": {(side.board.machine, side.board.clock_hz) for side in sides},
         "counter": {side.counter for side in sides},
         "interface version": {side.abi for side in sides},
-        "kernel and opt-level": levels if kernels[0].title != kernels[1].title else (),
+        "kernel and opt-level": levels if kernels[0].title != kernels[1].title else set(),
     }
     return ", ".join(name for name, values in differing.items() if len(values) > 1)
 

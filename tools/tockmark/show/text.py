@@ -374,7 +374,12 @@ class Table:
             min(own, LEAST[self.columns[at].spare > 0]) if at in cut else own
             for at, own in enumerate(widths)
         ]
-        kept = list(range(len(self.columns)))
+        kept = [
+            at
+            for at, column in enumerate(self.columns)
+            if not column.spare or not full or any(row[at] for row in full)
+        ]
+        empty = set(range(len(self.columns))) - set(kept)
         while sum(self.columns[at].gap + least_widths[at] for at in kept) > width and kept[2:]:
             ranks = {at: self.columns[at].spare for at in kept if at or first.spare}
             last = max(ranks, key=lambda at: (ranks[at], at not in cut, at))
@@ -393,7 +398,9 @@ class Table:
         for row in self.rows:
             whole = isinstance(row, str) or len(row) < len(self.columns)
             fitted.rows.append(row if whole else [row[at] for at in kept])
-        omitted = [column.name for at, column in enumerate(self.columns) if at not in kept]
+        omitted = [
+            column.name for at, column in enumerate(self.columns) if at not in {*kept, *empty}
+        ]
         return fitted, [*dict.fromkeys(" ".join(name.split()) for name in omitted if name.strip())]
 
     @property
@@ -482,20 +489,19 @@ def written(parts: Sequence[str | Table], form: Form) -> str:
     if form is Form.CSV:
         return _csv([part for part in parts if isinstance(part, Table)])
     lines: list[str] = []
-    for is_table, some in groupby(parts, lambda part: isinstance(part, Table)):
+    for _, some in groupby(parts, lambda part: isinstance(part, Table)):
+        group = list(some)
+        words = [part for part in group if isinstance(part, str)]
         if form is Form.TEXT:
-            for part in some:
-                lines += (
-                    [part]
-                    if isinstance(part, str)
-                    else [*part.text(*[part.title] * bool(part.title)), ""]
-                )
-        elif is_table:
-            for table in some:
+            lines += words
+        elif words:
+            lines += [*preformatted("\n".join(words).strip("\n").split("\n")), ""]
+        for table in (part for part in group if isinstance(part, Table)):
+            if form is Form.TEXT:
+                lines += [*table.text(*[table.title] * bool(table.title)), ""]
+            else:
                 title = [f"#### {prose(table.title)}", ""] if table.title else []
                 lines += [*title, *table.markdown()]
-        else:
-            lines += [*preformatted("\n".join(some).strip("\n").split("\n")), ""]
     whole = "\n".join(lines).rstrip() + "\n"
     return fold(whole) if form is Form.TEXT else whole
 
