@@ -38,7 +38,7 @@ def test_it_fits_and_its_columns_are_aligned(
 ) -> None:
     lines = table.first_screen((named * 2)[:many], KNOWN, width).splitlines()
     assert max(map(len, lines)) <= width
-    if many <= (2 if width < 80 else 3):
+    if many <= 3 and width >= 80:
         assert len(lines) <= 51  # lines of a screen
     rows = [line for line in lines if line.startswith("  ") and line.strip()[0].islower()]
     points = [[at for at, c in enumerate(line) if c == "."] for line in rows]
@@ -61,6 +61,23 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
             assert float(figures[at + 1]) == pytest.approx(row.us, rel=0.0051)
             assert row.per_op < 100 or figures[at].isdigit()
         assert float(figures[4]) == pytest.approx(rows[1].per_op / rows[0].per_op, abs=0.0051)  # type: ignore[operator]
+
+
+def test_a_rate_has_neither_time_nor_ratio(named: list[tuple[str, Result]]) -> None:
+    row = named[1][1].table["mem.copy_memcpy", frozenset({("size", 4096)}), True, "c"]
+    figures = cells(table.first_screen(named, KNOWN, 100), "copy by memcpy")
+    assert row.net
+    assert float(figures[0]) == pytest.approx(4096 * 24 / row.net, rel=0.0051)
+    assert figures[1] == figures[3] == figures[4] == "-"
+
+
+def test_provenance_can_be_omitted(named: list[tuple[str, Result]]) -> None:
+    sha = named[1][1].provenance.kernel.sha256
+    assert sha
+    assert sha[:12] in table.first_screen(named, KNOWN, 100)
+    short = table.first_screen(named, KNOWN, 100, provenance=False)
+    assert sha[:12] not in short
+    assert "command" in short
 
 
 def test_the_heading_distinguishes_kernels_and_shows_how_they_were_built(
