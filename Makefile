@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.target.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup setup-rtl build sim sim-rtl rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables wheel clean
+.PHONY: help setup setup-dev setup-rtl build sim sim-rtl rom-2022 sim-retire sim-waves profile kernel apps setup-qemu qemu-tools setup-browser kernel-layouts bench test check tables wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, and print the costs'
@@ -174,17 +174,26 @@ apps-cortex-m4: apps qemu-tools
 	@$(MAKE) $(SILENT) -f apps/rust/build.mk ABI=2 ARCH=cortex-m4
 	$(stamp) apps build/apps/c-abi2-cortex-m4 build/apps/rust-abi2-cortex-m4
 
+# Print first what will be done, before `setup` begins.
+ifneq ($(filter bench,$(MAKECMDGOALS)),)
+$(info bench: $(if $(wildcard build/sim/cw310/earlgrey-sim),build what has changed and run the suite on the simulator: about a minute,set up, build simulator, kernels and apps, run the suite: about five minutes on two cores, later about one))
+endif
 bench: build
+	@echo 'bench: running the suite on the baseline kernel; the Tock columns are committed files'
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 
 # Tests run on all cores; conftest.py lists tests that must not run at the same time.
 PYTEST := .venv/bin/pytest --numprocesses auto --dist loadscope --no-loadscope-reorder
 
-test: build
+# Linters and the tests' packages, which measuring does not need.
+setup-dev: setup
+	@tools/setup.sh dev
+
+test: build setup-dev
 	@$(PYTEST)
 
 # Checks without simulation, for every change, before `make test`.
-check: apps
+check: apps setup-dev
 	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
 tables: setup apps

@@ -83,7 +83,7 @@ SCREENS: dict[str, str | Callable[[], str]] = {
     "judge-comment": judge_comment,
     "profile": f"profile --diff {BEFORE} {AFTER}",
     "latency": latency_screen,
-    "list": "list",
+    "list": "list ipc",
     "agree": f"board agree {BASE} results/opt/baseline-2.json --force --only syscall",
     "export": f"export {BASE} --format csv --only syscall",
 }

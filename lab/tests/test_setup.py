@@ -105,7 +105,8 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-GOOD = (0, ["setup: installing the Python packages into .venv", "setup: all is in place"])
+INSTALLING = "setup: installing the Python packages into .venv (half a minute)"
+GOOD = (0, [INSTALLING, "setup: all is in place"])
 
 
 def test_an_environment_is_linked_when_it_is_complete(checkout: Checkout) -> None:
@@ -203,6 +204,14 @@ def test_rtl_is_installed_once_and_only_on_request(checkout: Checkout) -> None:
     assert checkout.set_up() == GOOD
     assert checkout.set_up("rtl")[1] != []  # a new environment has no RTL
     assert checkout.installed == 6
+
+
+def test_packages_of_tests_are_installed_only_on_request(checkout: Checkout) -> None:
+    checkout.set_up()
+    installed = checkout.installed
+    assert checkout.set_up("dev")[1] == ["setup: installing linters and test packages into .venv"]
+    assert checkout.set_up("dev") == (0, [])
+    assert checkout.installed == installed + 1
 
 
 def test_each_error_is_one_line_with_a_next_step(checkout: Checkout) -> None:

@@ -18,6 +18,7 @@ from tockmark.base import documents, paths, processes
 from tockmark.base.documents import Part, Sha256
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
+from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark_lab.folders import VALIDATION
 
@@ -108,7 +109,7 @@ def _judge(row: ValidationRow, deviation: KnownDeviation | None) -> tuple[Valida
     return ValidationVerdict.UNEXPLAINED, deviation.reason
 
 
-LINE, NAMES = 112, 60  # characters of a line of text, and of the names in it
+NAMES = 60  # characters of a line of a name
 
 
 def validation_json(judged: list[JudgedRow]) -> list[dict[str, object]]:
@@ -124,7 +125,7 @@ def validation_text(judged: list[JudgedRow]) -> str:
     and the reasons below it."""
     reasons: dict[str, int] = {}
     widths = {"expected": 13, "measured": 13, "verdict": 10}
-    table = Table([TableColumn("", NAMES, 0, left=True), *figures(widths)], rule=LINE)
+    table = Table([TableColumn("", NAMES, 0, left=True), *figures(widths)])
     for part, items in groupby(judged, key=lambda item: item.row.part):
         table.add(part)
         groups: dict[tuple[str, str], list[JudgedRow]] = {}
@@ -145,9 +146,9 @@ def validation_text(judged: list[JudgedRow]) -> str:
         f'{len(judged)} rows: {verdicts}. "inside": not equal, but within the bound of its part.'
         " Bounds: docs/trust.md; unexplained rows: lab/validation/unexplained.toml."
     )
-    lines = [*table.text(), "", *textwrap.wrap(summary, LINE)]
+    lines = [*table.text(), "", *text.wrap(summary, "")]
     for reason, number in reasons.items():
-        lines += ["", *textwrap.wrap(f"({number}) {reason}", LINE, subsequent_indent="    ")]
+        lines += ["", *text.wrap(f"({number}) {reason}")]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -11,15 +11,24 @@ from typing import Any
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark_lab.over_time.commits import CampaignData, CommitPoint, CommitTrail, Jump
-from tockmark_lab.over_time.history_text import TRAIL, on_track, small_plot, track_column
+from tockmark_lab.over_time.history_text import (
+    TRAIL,
+    most_changed,
+    on_track,
+    small_plot,
+    track_column,
+)
 
 COUNTED = "of one operation, i-cache as the row says; cycles of one link, over its samples"
 INSTRUCTIONS_ONLY = "instructions only"
 ONE_LINK = "one link"
 
 
-def commits_text(data: CampaignData, mean: CommitTrail, trails: Sequence[CommitTrail]) -> str:
-    """Format one row in full, or several with a line each, below the geometric mean."""
+def commits_text(
+    data: CampaignData, mean: CommitTrail, trails: Sequence[CommitTrail], every: bool = False
+) -> str:
+    """Format one row in full, or several with a line each, below the geometric mean; `every`: all
+    rows that jump."""
     lines = [*text.wrap(mean_line(mean, data), ""), ""]
     if len(trails) == 1:
         return "\n".join([*lines, *_full(trails[0]), *_gaps(data)]) + "\n"
@@ -28,13 +37,14 @@ def commits_text(data: CampaignData, mean: CommitTrail, trails: Sequence[CommitT
         *figures({"commits": 8, "first": 9, "last": 9, "change": 9, "jumps": 6}),
         TableColumn("", 0, 2, left=True),
     ]
+    trails, folded = most_changed(
+        trails, lambda trail: (trail.ends[0].figure, trail.ends[1].figure), every
+    )
     for setting in dict.fromkeys(trail.setting for trail in trails):
         same = [trail for trail in trails if trail.setting == setting]
-        table = Table(
-            columns, ([trail.name, *trail_cells(trail)] for trail in same), rule=text.LINE
-        )
+        table = Table(columns, ([trail.name, *trail_cells(trail)] for trail in same))
         lines += [*table.text(setting, f"Instructions (else cycles) {COUNTED}", ""), ""]
-    return "\n".join([*lines, *_gaps(data)]).rstrip() + "\n"
+    return "\n".join([*lines, *folded, *_gaps(data)]).rstrip() + "\n"
 
 
 def mean_line(mean: CommitTrail, data: CampaignData) -> str:
@@ -60,8 +70,7 @@ def _full(trail: CommitTrail) -> list[str]:
             *figures({"instr": 9, "cycles": 9}),
             TableColumn("range", 15, 1),
             track_column(low, high),
-        ],
-        rule=text.LINE,
+        ]
     )
     for point in trail.points:
         mark = "#" if point.jump else "|" if point.commit.names else "o"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The output of `history` for runs: one row run by run, or several rows with a line each."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
@@ -10,11 +12,30 @@ from tockmark_lab.over_time.history import RowHistory
 TRACK = 24  # characters of the plot next to the runs of a row
 TRAIL = 16  # runs in the small plot of a row
 BARS = "▁▂▃▄▅▆▇█"
+MOST = 40  # lines of rows without --all
+Shown = TypeVar("Shown")
 UNIT = "net cycles of one operation; lower is better"
 
 
-def history_text(histories: list[RowHistory]) -> str:
-    """Format one row in full, or several with a line each."""
+def most_changed(
+    rows: Sequence[Shown], ends: Callable[[Shown], tuple[float, float]], every: bool
+) -> tuple[list[Shown], list[str]]:
+    """Return the MOST rows that changed most from their first to their last figure, in their order,
+    and a line that counts the others; `every`: all rows."""
+
+    def size(row: Shown) -> float:
+        first, last = ends(row)
+        return abs(math.log(last / first)) if min(first, last) > 0 else math.inf
+
+    if every or len(rows) <= MOST:
+        return list(rows), []
+    least = sorted(map(size, rows), reverse=True)[MOST - 1]
+    kept = [row for row in rows if size(row) >= least][:MOST]
+    return kept, [f"{len(rows) - MOST} of {len(rows)} rows are folded; --all shows them"]
+
+
+def history_text(histories: Sequence[RowHistory], every: bool = False) -> str:
+    """Format one row in full, or several with a line each; `every`: all that changed."""
     if len(histories) == 1:
         return "\n".join(_full(histories[0])) + "\n"
     columns = [
@@ -23,14 +44,15 @@ def history_text(histories: list[RowHistory]) -> str:
         *figures({"first": 9, "last": 9, "change": 9, "changes": 8}),
         TableColumn("", 0, 2, left=True),
     ]
+    histories, folded = most_changed(
+        histories, lambda row: (row.points[0].cycles, row.points[-1].cycles), every
+    )
     lines = []
     for setting in dict.fromkeys(series.setting for series in histories):
         same = [series for series in histories if series.setting == setting]
-        table = Table(
-            columns, ([series.label, *history_cells(series)] for series in same), rule=text.LINE
-        )
+        table = Table(columns, ([series.label, *history_cells(series)] for series in same))
         lines += [*table.text(setting, UNIT, ""), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, *folded]).rstrip() + "\n"
 
 
 def track_column(low: float, high: float) -> TableColumn:
@@ -55,8 +77,7 @@ def _full(series: RowHistory) -> list[str]:
             TableColumn("cycles", 9, 0),
             *figures({"interval": 17, "change": 9}),
             track_column(low, high),
-        ],
-        rule=text.LINE,
+        ]
     )
     changed = []
     for i, point in enumerate(points):

@@ -68,6 +68,7 @@ def history_verb(
     output: Annotated[
         Path | None, options.output_option("Also draw it: a .png or .svg file.")
     ] = None,
+    every: options.EveryRow = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Append runs to a history, or show rows from run to run, with their change points.
@@ -86,15 +87,17 @@ def history_verb(
     if add and row is None:
         return
     if commits.is_campaign_file(file):
-        problems = _over_commits(file, row, output, as_json)
+        problems = _over_commits(file, row, output, every, as_json)
     else:
-        problems = _over_runs(file, row, output, as_json)
+        problems = _over_runs(file, row, output, every, as_json)
     for problem in problems:
         print_message(problem)
     raise Exit(INCOMPLETE if problems else OK)
 
 
-def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
+def _over_runs(
+    file: Path, row: str | None, output: Path | None, every: bool, as_json: bool
+) -> list[str]:
     """Show rows run by run. Return a message for each line that is skipped."""
     runs, problems = history.load(file)
     histories = history.series(runs, select(catalogues.load(), row, history.rows_in(runs)))
@@ -112,13 +115,15 @@ def _over_runs(file: Path, row: str | None, output: Path | None, as_json: bool) 
     if as_json:
         options.show(histories)
     elif histories:
-        print(history_text.history_text(histories), end="")
+        options.show(history_text.history_text(histories, every))
     else:
         print(f"{len(runs)} runs, no row changed; name a row to show it")
     return problems
 
 
-def _over_commits(file: Path, row: str | None, output: Path | None, as_json: bool) -> list[str]:
+def _over_commits(
+    file: Path, row: str | None, output: Path | None, every: bool, as_json: bool
+) -> list[str]:
     """Show rows commit by commit. Return a message for each line that is skipped."""
     data, problems = commits.load_campaign(file)
     catalogue = catalogues.load()
@@ -139,7 +144,7 @@ def _over_commits(file: Path, row: str | None, output: Path | None, as_json: boo
     if as_json:
         options.show(commits_text.commits_json(mean, trails, data))
     else:
-        print(commits_text.commits_text(data, mean, trails), end="")
+        options.show(commits_text.commits_text(data, mean, trails, every))
     return problems
 
 

@@ -327,5 +327,5 @@ def screen(named: Sequence[tuple[str, Result]], width: int = LINE) -> str:
 def ladder_verb(files: Annotated[list[Path], Argument(help="Result files.")]) -> None:
     """Show what clients get from one server, how long they wait, and who uses the cycles."""
     named = [(paths.shown(path), load(path)) for path in files]
-    print(screen(named, text.width_of_terminal()), end="")
+    options.show(screen(named, text.columns()))
     raise Exit(options.incomplete_code(*(result for _, result in named)))

@@ -369,5 +369,5 @@ def programs_verb(files: Annotated[list[Path], Argument(help="Result files.")]) 
 
     A result without a kernel comes first, and the others are compared with it."""
     named = [(paths.shown(path), load(path)) for path in files]
-    print(screen(named, text.width_of_terminal()), end="")
+    options.show(screen(named, text.columns()))
     raise Exit(options.incomplete_code(*(result for _, result in named)))

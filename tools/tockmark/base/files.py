@@ -54,7 +54,7 @@ def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
         untouched = "" if is_device_or_pipe(path) else "; the old file is unchanged"
         raise TockmarkError(
             f"cannot write {shown(path)}: {error.strerror}{untouched}",
-            "free some space, or give another file with -o",
+            "free some space, or give another file",
         ) from error
     finally:
         for unused in new.values():
@@ -127,7 +127,7 @@ def check_writable(
         except OSError as error:
             raise TockmarkError(f"cannot write {shown(path)}: {error.strerror}") from error
         if path.is_dir():
-            raise TockmarkError(f"{shown(path)}: it is a folder", "give -o the name of a file")
+            raise TockmarkError(f"{shown(path)}: it is a folder", "give the name of a file")
         old = _type_of(path, _start(path))
         new = "a result" if path.suffix == ".json" else old
         new = _named(form) if form is not None else new
@@ -139,12 +139,12 @@ def check_writable(
                 continue
             raise TockmarkError(
                 f"{shown(path)}: it exists, and is not the log of the result to write",
-                "give another result with -o",
+                "give another result",
             )
         if old not in ("nothing", new):
             raise TockmarkError(
                 f"{shown(path)}: it exists and is {old}; {new} does not replace it",
-                "give another file with -o, or remove this file",
+                "give another file, or remove this one",
             )
 
 
@@ -161,7 +161,7 @@ def check_folder(folder: Path, path: Path | None = None) -> None:
     except OSError as error:
         where = shown(path or folder)
         raise TockmarkError(
-            f"cannot write {where}: {error.strerror}", "give another folder with -o"
+            f"cannot write {where}: {error.strerror}", "give another folder"
         ) from error
 
 
@@ -199,7 +199,7 @@ def replaced_folder(out: Path) -> Iterator[Path]:
     except OSError as error:
         raise TockmarkError(
             f"cannot write {shown(out)}: {error.strerror}; the old folder is unchanged",
-            "free some space, or give another folder with -o",
+            "free some space, or give another folder",
         ) from error
 
 

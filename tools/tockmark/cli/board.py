@@ -20,7 +20,7 @@ from tockmark.cli.program import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
 from tockmark.result import file
-from tockmark.show import comparison
+from tockmark.show import comparison, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import select
@@ -406,7 +406,7 @@ def parse_verb(
     check_settled(log)
     result = parse.parse(log, catalogue, log_claims)
     write_whole({path: file.text(result)})
-    print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
+    print(f"{text.counted(len(result.rows))} kept: {paths.shown(path)}")
     for id_ in sorted({row.id for row in result.rows} - catalogue.benchmarks.keys()):
         print(f"not in the catalogue: {id_}")
     options.print_first(result.incomplete)

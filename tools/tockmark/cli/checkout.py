@@ -57,7 +57,6 @@ from tockmark.trees.builds import (
 from tockmark.trees.patch import PatchResult, apply_patch, remove_patch, tock_release
 from tockmark.trees.repository import repository, run_git, worktree
 
-WIDEST = 120  # columns of a table
 LINKS = 4  # links per commit when bisect compares cycles
 # Rows that need a part of the patch, as terms of --only.
 NEED_IPC = (
@@ -378,11 +377,7 @@ def judge_verb(
             judgement = report.judge_change(pair, request, start)
     if comment is not None:
         write_whole({comment: report.markdown(judgement)})
-    options.show(
-        report.as_json(judgement)
-        if as_json
-        else report.render(judgement, text.width_of_terminal(WIDEST), every)
-    )
+    options.show(report.as_json(judgement) if as_json else report.render(judgement, every))
     raise Exit(judgement.exit_code)
 
 

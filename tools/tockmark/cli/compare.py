@@ -19,12 +19,11 @@ from tockmark.compare.spread import committed_spread
 from tockmark.compare.verdict import judge_comparison
 from tockmark.result.file import load
 from tockmark.result.model import Result, catalogue_of
-from tockmark.show import comparison, export, text
+from tockmark.show import comparison, export
 from tockmark.show.table import split_by_language
 from tockmark.suite.catalogue import LANGS
 from tockmark.suite.selection import select, split_names
 
-WIDE = 120  # columns of a table with limits
 ExportForm = StrEnum(  # type: ignore[misc]
     "ExportForm", {name.upper(): name for name in export.FORMS}
 )
@@ -99,10 +98,9 @@ def compare_verb(
     if as_json:
         options.show(comparison.compare_json(name, judged))
     elif limits is None:
-        options.show(comparison.compare_text(named, judged))
+        options.show(comparison.compare_text(named, judged, every))
     else:
-        width = text.width_of_terminal(WIDE)
-        options.show(comparison.judged_text(name, judged, width, every))
+        options.show(comparison.judged_text(name, judged, every))
     if markdown is not None:
         write_whole({markdown: comparison.judged_markdown(name, judged)})
     if limits is None:
@@ -173,7 +171,7 @@ def export_verb(
     _, (result,) = options.selected(catalogue, only, [whole])
     content = export.export(result, catalogue, form.value)
     if output is None:
-        options.show(content)
+        print(content, end="", flush=True)
     else:
         write_whole({output: content})
         print(f"written {paths.shown(output)}")

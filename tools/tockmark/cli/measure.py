@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `run`, which measures the suite or a part of it."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +11,13 @@ import msgspec
 from typer import Exit, Option
 
 from tockmark.base import paths
-from tockmark.base.errors import INCOMPLETE, INTERRUPTED, TockmarkError
+from tockmark.base.errors import INCOMPLETE, INTERRUPTED, TockmarkError, print_message
 from tockmark.base.files import write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import table, text
+from tockmark.show import table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
@@ -31,7 +32,7 @@ from tockmark.target.kernel import run_layouts
 from tockmark.target.log import FileTarget as CapturedLog
 from tockmark.target.parse import complete_boots
 from tockmark.target.protocol import Ability
-from tockmark.target.results import build_result, default_path
+from tockmark.target.results import build_result, default_path, unused_path
 
 SOURCES: dict[run.BootSource, str] = {  # of boots that need no run
     "log": "come from the log of --resume",
@@ -349,7 +350,8 @@ def run_verb(
         options.output_option("Result file (default: in build/results/)."),
     ] = None,
     beside: Annotated[
-        list[Path] | None, Option(help="Also show this result, in a column of its own. Repeatable.")
+        list[Path] | None,
+        Option(help="Also show this earlier result, in a column before the run's. Repeatable."),
     ] = None,
     every: options.EveryRow = False,
     effort: RunEffort,
@@ -359,7 +361,7 @@ def run_verb(
 
     Writes build/results/<time>-<kernel>-<board>.json and the UART log next to it (.log).
     The file names of a partial or incomplete run say so."""
-    _check_output(output, place.resume)
+    before = _check_output(output, place.resume)
     catalogue = catalogues.load(apps.catalogue or paths.CATALOGUE)
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     request = RunRequest(kernel or [], claims, only, place, apps, extent, effort, icache)
@@ -371,12 +373,12 @@ def run_verb(
         used, finished = run.run_with_fallback(first, fallbacks)
         run_options.ignore_interrupts()  # until the files are written
         result, log = build_result(finished, used, wanted)
-        path = output or default_path(used, result, only, apps.short is not None)
+        path = _free(output, before) or default_path(used, result, only, apps.short is not None)
         try:
             if not as_json:  # JSON is printed once the files exist
                 _print_sources(finished)
-                results = [(paths.shown(path), result), *others]
-                print(_screen(results, catalogue, wanted, every), flush=True)
+                results = [*others, (paths.shown(path), result)]
+                options.show(_screen(results, catalogue, wanted, every))
         finally:  # also if the reader stops: `tockmark run | head`
             kept = options.log_path(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
@@ -386,19 +388,71 @@ def run_verb(
     if as_json:
         options.show(_as_json(finished, result, catalogue, path, kept, code))
     else:
-        print(f"result  {paths.shown(path)}")
-        print(f"log     {paths.shown(kept) if kept else 'none for a pipe or device'}")
+        committed = _committed_text(result, used.board.machine) if only is None else ""
+        options.show(_ending([name for name, _ in others], path, kept, committed))
     raise Exit(code)
 
 
-def _check_output(output: Path | None, resume: Path | None) -> None:
-    """Raise TockmarkError if the result cannot be written, or would replace the log of --resume."""
-    log = None if output is None else options.log_path(output)
+def _check_output(output: Path | None, resume: Path | None) -> int | None:
+    """Raise TockmarkError if the result or its log cannot be written, or would replace the log of
+    --resume. Return the state of the file that the result will replace."""
+    if output is None:
+        return None
+    log = options.log_path(output)
+    for path in filter(Path.is_file, (output, log or output)):
+        if any(os.path.samestat(os.fstat(stream), path.stat()) for stream in (1, 2)):
+            raise TockmarkError(
+                f"{paths.shown(path)}: this command's output goes there, and -o also writes it",
+                "give -o another name",
+            )
     if log is not None and resume is not None and log.resolve() == resume.resolve():
         raise TockmarkError(
             f"{paths.shown(log)}: --resume reads this log, and -o would replace it",
             "give -o another name",
         )
+    return _state(output)
+
+
+def _state(path: Path) -> int | None:
+    """Return a number that changes when a file is written; None if there is no file."""
+    return path.stat().st_mtime_ns if path.is_file() else None
+
+
+def _free(output: Path | None, before: int | None) -> Path | None:
+    """Return the path for -o, or a new one if another run wrote the file during this run."""
+    if output is None or _state(output) == before:
+        return output
+    path = unused_path(output.with_suffix(""))
+    print_message(f"another run wrote {paths.shown(output)}; this result is {paths.shown(path)}")
+    return path
+
+
+def _ending(others: list[str], path: Path, kept: Path | None, committed: str) -> str:
+    """Return which files the columns came from and which were written, and the comparison with the
+    committed run."""
+    files = f"earlier {', '.join(others)}: read from files, not measured now\n" if others else ""
+    log = paths.shown(kept) if kept else "none for a pipe or device"
+    return f"{files}result  {paths.shown(path)}\nlog     {log}\n{committed}"
+
+
+def _committed_text(result: Result, machine: str) -> str:
+    """Return how a run of the baseline compares with the committed one, if there is one."""
+    kernel, version = result.provenance.kernel, "-v1" if result.provenance.abi == 1 else ""
+    path = paths.RESULTS / f"baseline{version}-{machine}.json"
+    if not kernel.is_baseline or not path.is_file():
+        return ""
+    committed = file.load(path)
+    if committed.table.keys() != result.table.keys():
+        return ""
+    differing = sum(
+        row.samples != committed.table[key].samples for key, row in result.table.items()
+    )
+    count, name = len(result.table), paths.shown(path)
+    if not differing:
+        return f"same    as the committed run, {name}: every sample of {count} rows\n"
+    same = kernel.sha256 == committed.provenance.kernel.sha256
+    why = "" if same else ", of another kernel"
+    return f"differs from the committed run, {name}{why}: {differing} of {count} rows\n"
 
 
 def _print_sources(finished: run.FinishedRun) -> None:
@@ -412,12 +466,14 @@ def _print_sources(finished: run.FinishedRun) -> None:
 def _screen(
     results: list[tuple[str, Result]], catalogue: Catalogue, wanted: Selection, every: bool
 ) -> str:
-    """Return the output of a run; its result is the first of `results`."""
+    """Return the output of a run; its result is the last of `results`."""
+    *others, (_, own) = results
     if every:
-        return table.every_row(results[0][1], catalogue)
+        return table.every_row(own, catalogue)
     named_rows = bool(wanted) or catalogue.name is not None
-    blocks = table.selected_blocks(wanted, [results[0][1]]) if named_rows else None
-    return table.first_screen(results, catalogue, text.width_of_terminal(), blocks)
+    blocks = table.selected_blocks(wanted, [own]) if named_rows else None
+    langs = own.langs if named_rows and not others else None
+    return table.first_screen(results, catalogue, None, blocks, langs)
 
 
 def _as_json(

@@ -18,6 +18,7 @@ from tockmark.base.errors import INCOMPLETE, OK, TockmarkError, print_message
 from tockmark.base.files import check_writable, is_device_or_pipe
 from tockmark.base.paths import shown
 from tockmark.result.model import Result
+from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue, CounterName, Lang, Params
 from tockmark.suite.selection import TOUCHES, Selection, select, split_names
@@ -145,7 +146,8 @@ def selected(
     results = list(results)
     selection = select(catalogue, only, rows_of(results))
     reduced = [result.only(selection) for result in results]
-    if selection and not any(r.rows or r.failed or r.skipped or r.missing for r in reduced):
+    named = (row for r in reduced for row in (*r.rows, *r.failed, *r.skipped, *r.missing))
+    if selection and not any(map(selection.includes, named)):  # controls are always there
         raise TockmarkError(
             f"--only {only}: the results have no such row", "`tockmark table --all` lists the rows"
         )
@@ -160,9 +162,9 @@ def check_exclusive(options: Mapping[str, object]) -> None:
 
 
 def show(output: object) -> None:
-    """Print the output of a verb: a text unchanged, anything else as JSON."""
+    """Print the output of a verb: a text as wide as the output, anything else as JSON."""
     if isinstance(output, str):
-        print(output, end="", flush=True)
+        print(text.fold(output), end="", flush=True)
     else:
         print(
             json.dumps(msgspec.to_builtins(output), indent=1, ensure_ascii=False, allow_nan=False),

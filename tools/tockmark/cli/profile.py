@@ -22,7 +22,6 @@ from tockmark.profile.calls import costs_json, costs_text, count_costs
 from tockmark.profile.diff import are_profiles, diff_json, diff_kernels, diff_profiles, diff_text
 from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.profile.timeline import MOST_CYCLES, Window, write_timeline
-from tockmark.show import text
 from tockmark.show.judgement import first_line, table_lines
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Catalogue
@@ -265,7 +264,7 @@ def latency_verb(
     if before is not None:
         judgement = Judgement(sorted_verdicts(latency_report.wait_verdicts(before, waits)))
         if not as_json:
-            lines = table_lines(judgement, text.width_of_terminal(), every=True)
+            lines = table_lines(judgement, every=True)
             print("\n".join(["", *lines]), flush=True)
         print_message(
             f"{first_line(judgement)}; {waits.kernel.title} against {before.kernel.title}"

@@ -256,7 +256,10 @@ def _help_record(name: str, help: str) -> tuple[str, str]:
     text, default, extra = match.groups()
     extra = re.sub(r"(\d+)<=x<=(\d+)", r"\1 to \2", extra)
     extra = re.sub(r"x>=(\d+)", r"at least \1", extra)
-    notes = [note for note in (default, *extra.split("; ")) if note and note not in TRIVIAL]
+    notes = [default, *(note for note in extra.split("; ") if note not in TRIVIAL)]
+    if default:  # it says more than Typer's
+        notes = [default, *(note for note in notes[1:] if not re.match("default: |required", note))]
+    notes = list(filter(None, notes))
     return name, f"{text} ({'; '.join(notes)})." if notes else f"{text}."
 
 
@@ -379,7 +382,7 @@ def run(app: typer.Typer) -> None:
             stream.reconfigure(errors="replace")  # a terminal may know ASCII only
     try:
         paths.check_environment(sys.argv[0])
-        text.set_colours(sys.stdout)
+        text.set_output(sys.stdout)
         try:
             app(prog_name=app.info.name)
         finally:

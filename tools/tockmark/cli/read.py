@@ -59,18 +59,24 @@ def table_verb(
             " argument or NOP.",
         ),
     ] = False,
+    markdown: Annotated[bool, Option("--markdown", help="Print Markdown.")] = False,
+    comma_separated: Annotated[bool, Option("--csv", help="Print CSV, only the table.")] = False,
     no_provenance: Annotated[
         bool, Option("--no-provenance", help="Omit the kernels' hashes and flags.")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show results on one screen, several results side by side.
+    """Show results on one screen, several results side by side, in the order of the files, with
+    ratios to the first.
 
     --all shows every row, --only the selected rows. Files of `tockmark latency` add the worst wait
     of the same kernel."""
+    formats = {"--markdown": markdown, "--csv": comma_separated}
+    options.check_exclusive({**formats, "--json": as_json})
     if fit:
         if len(files) > 1:
             raise TockmarkError("--fit shows one result", "give one file")
+        options.check_exclusive({"--fit": fit, **formats})
         _fit(files[0], only, as_json)
     latencies = [path for path in files if source_format(path) == LATENCY]
     named = [(paths.shown(path), load(path)) for path in files if path not in latencies]
@@ -79,22 +85,26 @@ def table_verb(
     catalogue = catalogue_of(result for _, result in named)
     wanted, results = options.selected(catalogue, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
+    form = text.Form.MARKDOWN if markdown else text.Form.CSV if comma_separated else text.Form.TEXT
     if events:
-        print("\n".join(table.event_counts(result, catalogue) for result in results), end="")
+        shown = "\n".join(table.event_counts(result, catalogue, form) for result in results)
     elif as_json:
+        shown = ""
         options.show(table.as_json(results, catalogue))
     elif not every:
         named_rows = bool(wanted) or any(result.provenance.catalogue for result in results)
         blocks = table.selected_blocks(wanted, results) if named_rows else None
         langs = None if lang is None else _languages(lang, results)
-        width = text.width_of_terminal()
-        screen = table.first_screen(named, catalogue, width, blocks, langs, not no_provenance)
-        worst = [_worst_wait(path, width) for path in latencies]
-        print(screen, *worst, sep="", end="\n" * bool(worst))
+        screen = table.first_screen(
+            named, catalogue, None, blocks, langs, form, provenance=not no_provenance
+        )
+        worst = [_worst_wait(path, text.columns()) for path in latencies]
+        shown = "".join([screen, *worst]) + "\n" * bool(worst)
     elif len(named) == 1:
-        print(table.every_row(results[0], catalogue), end="")
+        shown = table.every_row(results[0], catalogue, form)
     else:
-        print(table.side_by_side(named, catalogue, text.width_of_terminal()), end="")
+        shown = table.side_by_side(named, catalogue, form=form)
+    print(text.fold(shown) if form is text.Form.TEXT else shown, end="", flush=True)
     raise Exit(options.incomplete_code(*results))
 
 
@@ -157,7 +167,8 @@ def list_verb(
     file: options.CatalogueFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the catalogue: each benchmark, the code of a sample, and its unit."""
+    """Show the catalogue, a line for each benchmark; with ROWS, what a sample of each does, and its
+    parameters and unit."""
     catalogue = catalogues.load(file or paths.CATALOGUE)
     ids = select(catalogue, row).ids()
     options.show(
@@ -196,7 +207,7 @@ def help_verb(
     from rich.markdown import Markdown
 
     console = Console(force_terminal=text.has_colours(), highlight=False)
-    console.width = min(console.width, WIDEST)
+    console.width = min(text.columns(), WIDEST)
     page = Markdown(pages[topic].read_text(encoding="utf-8"), hyperlinks=False)
     if sys.stdout.isatty():
         os.environ.setdefault("LESS", LESS)

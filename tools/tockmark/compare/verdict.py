@@ -24,6 +24,7 @@ from tockmark.wire.rows import Absent
 
 MAKE = ("inner", "reads", "by", "clock")  # properties of samples that limits depend on
 CONTROL_SUBTRACTED = "control subtracted"
+SAME_KERNEL = "both sides are the same kernel"
 NOISY = "it differs by more than noise with the cache on, though it runs no kernel code"
 NAMED = 8  # rows that a warning lists
 FOLDED = 5  # rows of this rank and below share a line
@@ -152,6 +153,7 @@ class Judgement:
     links: str = ""  # the number of links of both sides, in words
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # facts for the reader that are no warning
+    cautions: tuple[str, ...] = ()  # what to know before the rows, for the first line
 
     @cached_property
     def groups(self) -> dict[str, list[RowVerdict]]:
@@ -227,7 +229,11 @@ def judge_comparison(
         rows.append(RowVerdict(lone.row, Verdict.NOT_JUDGED, why=lone.why))
     warnings = tuple(_warnings(comparison)) if limits else ()
     return Judgement(
-        sorted_verdicts(rows), comparison.links_text, warnings, tuple(_notes(comparison))
+        sorted_verdicts(rows),
+        comparison.links_text,
+        warnings,
+        tuple(_notes(comparison)),
+        tuple(_cautions(comparison)),
     )
 
 
@@ -339,6 +345,15 @@ def _incomplete(result: Result, base_keys: Collection[Key]) -> tuple[str, ...]:
 
     lists = {name: tuple(filter(own, getattr(result, name))) for name in ("rows", *ABSENT_LISTS)}
     return replace(result, **lists).uncorrected  # type: ignore[arg-type]
+
+
+def _cautions(comparison: Comparison) -> Iterator[str]:
+    """Yield what makes a comparison weaker than its verdicts look."""
+    if not comparison.factors and comparison.base.provenance.kernel.sha256:
+        yield SAME_KERNEL
+    for name, result in (("the base", comparison.base), (comparison.name, comparison.new)):
+        if result.incomplete:
+            yield f"{name} is incomplete"
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:

@@ -19,7 +19,7 @@ from tockmark.base.paths import shown
 from tockmark.base.processes import thread_pool
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import Pair as ComparedPair
-from tockmark.compare.verdict import Judgement, RowVerdict
+from tockmark.compare.verdict import SAME_KERNEL, Judgement, RowVerdict
 from tockmark.judge.engine import (
     MAX_LINKS,
     MAX_PAIRS,
@@ -40,6 +40,7 @@ from tockmark.show.judgement import (
     folded_section,
     heading,
     judgement_json,
+    next_steps,
     screen_lines,
 )
 from tockmark.show.text import escaped
@@ -184,7 +185,7 @@ def deepest_stacks(
     return depths
 
 
-def where_lines(row: str, diff_: Diff, width: int = text.LINE) -> list[str]:
+def where_lines(row: str, diff_: Diff, width: int | None = None) -> list[str]:
     """Return lines on where a row changed, from the difference of its two profiles."""
     lines = text.wrap(
         f"where   {row}: {diff_.instructions:+d} instructions, {diff_.cycles:+d} cycles"
@@ -204,7 +205,7 @@ def where_lines(row: str, diff_: Diff, width: int = text.LINE) -> list[str]:
         rows.append((0, diff_.layout, "same code at another address: layout"))
     for instructions, cycles, name in rows:
         line = f"        {instructions:+6d} instructions {cycles:+6d} cycles  "
-        lines.append(line + text.shortened(name, width - len(line)))
+        lines.append(line + text.shortened(name, (width or text.columns()) - len(line)))
     return lines
 
 
@@ -272,7 +273,16 @@ class Report:
     def judgement(self) -> Judgement:
         """The verdicts on all rows, and on how long alarms wait."""
         where = {diff_.base.label: where_text(diff_) for diff_ in reversed(self.where.values())}
-        return self.judged.judgement.with_functions(where).with_rows(self.waits)
+        judgement = self.judged.judgement.with_functions(where).with_rows(self.waits)
+        same = self.identical and SAME_KERNEL not in judgement.cautions
+        return replace(judgement, cautions=(*[SAME_KERNEL] * same, *judgement.cautions))
+
+    @property
+    def next_steps(self) -> str:
+        """What the user should do with the answer."""
+        links = 2 * max(map(int, self.judged.comparison.links))
+        paired = "" if self.judged.paired else ", or commits, which are linked in pairs"
+        return next_steps(self.judgement, f"give --links {links}{paired}")
 
     @property
     def exit_code(self) -> int:
@@ -281,13 +291,7 @@ class Report:
     @property
     def caveats(self) -> list[str]:
         """Notes for the reader."""
-        judgement, caveats = self.judged.judgement, []
-        if self.identical:
-            caveats.append("both sides are the same kernel, byte for byte")
-        if any(row.in_doubt for row in judgement.rows) and not self.judged.paired:
-            caveats.append(
-                "to settle unsure rows, give more links, or commits, which are linked in pairs"
-            )
+        judgement, caveats = self.judged.judgement, list[str]()
         if self.judged.rows_remeasured:
             steps = ", then ".join(map(str, self.judged.rows_remeasured))
             caveats.append(f"rows in doubt, measured in further links: {steps}")
@@ -348,28 +352,26 @@ def _named(symbols: Sequence[str]) -> str:
     return ", ".join(shown_) + f" and {len(symbols) - NAMED} more" * (len(symbols) > NAMED)
 
 
-def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
-    """Return the report as text for this width, with all rows if `every` is true."""
+def render(report: Report, every: bool = False) -> str:
+    """Return the report as text, with all rows if `every` is true."""
     judged, judgement = report.judged, report.judgement
-    lines = screen_lines(judgement, width, every)
+    lines = screen_lines(judgement, every)
     for row, diff_ in list(report.where.items())[: None if every else DETAILED]:
-        lines += [*where_lines(row, diff_, width), ""]
-    lines += [*size_lines(report, width), ""]
+        lines += [*where_lines(row, diff_), ""]
+    lines += [*size_lines(report), ""]
     for warning in judgement.warnings:
-        lines += text.wrap(f"warning: {warning}", width=width)
+        lines += text.wrap(f"warning: {warning}")
     for note in report.caveats:
-        lines += text.wrap(f"note: {note}", width=width)
+        lines += text.wrap(f"note: {note}")
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
     lines += differing_lines(judged.comparison.factors)
     spread = judged.comparison.rule.spread.title
-    lines += [
-        *text.wrap(f"spread over links: {spread}", width=width),
-        f"kept    {shown(report.folder)}",
-    ]
+    lines += [*text.wrap(f"spread over links: {spread}"), f"kept    {shown(report.folder)}"]
+    lines += ["", *text.wrap(report.next_steps)]
     return "\n".join(lines) + "\n"
 
 
-def size_lines(report: Report, width: int = text.LINE) -> list[str]:
+def size_lines(report: Report, width: int | None = None) -> list[str]:
     """Return lines on flash and RAM, by section and symbol, and on the stacks."""
     lines, sizes = [], report.sizes
     for memory, ends in sizes.whole.items():
@@ -380,7 +382,9 @@ def size_lines(report: Report, width: int = text.LINE) -> list[str]:
             f"{memory:8}{_from_to(*ends)}{': ' if sections else ''}{sections}", width=width
         )
     for symbol in sizes.symbols[:NAMED]:
-        lines.append(f"symbol  {text.shortened(symbol_line(symbol), width - 8)}")
+        lines.append(
+            f"symbol  {text.shortened(symbol_line(symbol), (width or text.columns()) - 8)}"
+        )
     if len(sizes.symbols) > NAMED:
         lines.append(f"        and {len(sizes.symbols) - NAMED} more symbols; --json lists all")
     if len(report.stacks) == 2:
@@ -414,6 +418,7 @@ def as_json(report: Report) -> dict[str, object]:
         "head": head,
         **judgement_json(report.judgement),
         "notes": report.caveats,
+        "next": report.next_steps,
         "looked_again": list(judged.rows_remeasured),
         "where": [{"of": row, **diff.diff_json(diff_)} for row, diff_ in report.where.items()],
         "sizes": asdict(report.sizes),
@@ -430,10 +435,15 @@ def markdown(report: Report) -> str:
     """Return the report as a comment on a pull request: one screen, the rest folded."""
     judged, judgement = report.judged, report.judgement
     lines = [heading(judgement), "", *comment_lines(judgement)]
+    lines += [f"**Next:** {text.prose(report.next_steps.removeprefix('Next: '))}", ""]
     lines += [f"- Warning: {escaped(warning)}" for warning in judgement.warnings]
     for row, diff_ in report.where.items():
-        lines += folded_section(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))
-    lines += folded_section("Flash, RAM and stack", _block(size_lines(report)))
+        lines += folded_section(
+            f"Where: {escaped(row)}", text.preformatted(where_lines(row, diff_, text.LINE))
+        )
+    lines += folded_section(
+        "Flash, RAM and stack", text.preformatted(size_lines(report, text.LINE))
+    )
     notes = [f"{side}: {name}" for side, name in zip(judged.names, report.names, strict=True)]
     notes += [*report.caveats, f"spread over links: {judged.comparison.rule.spread.title}"]
     notes += [
@@ -442,11 +452,6 @@ def markdown(report: Report) -> str:
     ]
     lines += folded_section("Notes", [f"- {escaped(note)}" for note in notes])
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _block(lines: list[str]) -> list[str]:
-    """Return lines as preformatted text. A blank line would end the block, so it gets a space."""
-    return ["<pre>", *(escaped(line) or " " for line in lines), "</pre>"]
 
 
 def build_report(

@@ -14,7 +14,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.profile import callgrind
 from tockmark.profile.file import hashed_title
 from tockmark.profile.follow import Function, Graph, follow
-from tockmark.profile.report import RULE, NamedTable
+from tockmark.profile.report import figure_cells, named_table
 from tockmark.profile.run import Codes, ProfileOptions, load_kernel_program, read_trace, trace_row
 from tockmark.profile.sample import MODE, PC, Step, parse
 from tockmark.show import text
@@ -99,16 +99,17 @@ def costs_text(costs: Costs) -> str:
     """Format a table with a line per function, most own cycles first."""
     options = costs.options
     unknown = "" if costs.lines else ", by symbol: inlined functions are not known"
-    table = NamedTable("function", COLUMNS, _fitting)
+    table = named_table("function", COLUMNS, _fitting)
     for function in costs.functions[:SHOWN]:
         called = f"{function.calls}{'~' if function.inlined else ''}"
-        table.add_named(function.path, called, function.cut, *function.spreads.values())
+        cells = figure_cells(called, function.cut, *function.spreads.values())
+        table.add(*cells, function.path)
+    table.add(text.RULE)
     lines = [
         _title(costs),
         f"kernel  {hashed_title(options.measured)}{unknown}",
         "",
         *table.text(),
-        RULE,
         *text.wrap(
             "Calls that differ: least-median-most. ~: inlined. Calls cut off by an end"
             " of the trace are not in the figures.",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tockmark.base.errors import TockmarkError
 from tockmark.profile.file import Share, StoredProfile, hashed_title, sum_shares
-from tockmark.profile.report import RULE, NamedTable, first_rows
+from tockmark.profile.report import figure_cells, first_rows, named_table
 from tockmark.profile.run import ProfileOptions, profile
 from tockmark.profile.symbols import readable, without_types
 from tockmark.show import text
@@ -22,15 +22,15 @@ from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.target.elf import Elf, Piece, pieces, read_elf
 
 COLUMNS = (
-    ("instr.", "base", 7),
+    ("", "base", 7),
     ("", "new", 7),
-    ("", "+/-", 7),
-    ("cycles", "base", 7),
+    ("instr.", "+/-", 7),
+    ("", "base", 7),
     ("", "new", 7),
-    ("", "+/-", 7),
+    ("cycles", "+/-", 7),
     ("in body", "+/-", 7),
 )
-SIZE_COLUMNS = (("bytes of", "base", 8), ("flash", "new", 8), ("", "+/-", 8), ("RAM", "+/-", 8))
+SIZE_COLUMNS = (("", "base", 8), ("", "new", 8), ("flash", "+/-", 8), ("RAM", "+/-", 8))
 SHOWN = 12  # lines of a table; the last sums up the rest
 NOTHING = Share("", {})
 
@@ -284,24 +284,21 @@ def _table(subject: str, changes: Sequence[ShareChange], total: str) -> list[str
         sides = sum_shares((c.base for c in group), name), sum_shares((c.new for c in group), name)
         return ShareChange(name, *sides)
 
-    table = NamedTable(subject, COLUMNS)
+    table = named_table(subject, COLUMNS)
     whole = summed(changes, total)
     for change in (*first_rows(changes, SHOWN, summed), whole):
         if change is whole:
-            table.add(RULE)
-        table.add_named(
-            change.name,
-            *(change.base.instructions, change.new.instructions, _signed(change.instructions)),
-            *(change.base.cycles, change.new.cycles, _signed(change.cycles)),
-            _signed(change.in_body),
-        )
+            table.add(text.RULE)
+        counts = (change.base.instructions, change.new.instructions, _signed(change.instructions))
+        cycles = (change.base.cycles, change.new.cycles, _signed(change.cycles))
+        table.add(*figure_cells(*counts, *cycles, _signed(change.in_body)), change.name)
     return table.text()
 
 
 def _sizes(growth: Sequence[Growth]) -> list[str]:
     if not growth:
         return ["No function or object was added, removed or resized."]
-    table = NamedTable("function or object", SIZE_COLUMNS, text.shortened)
+    table = named_table("function or object", SIZE_COLUMNS, text.shortened)
 
     def summed(growths: Sequence[Growth], name: str) -> Growth:
         grown = sum(grown.flash for grown in growths), sum(grown.ram for grown in growths)
@@ -310,11 +307,12 @@ def _sizes(growth: Sequence[Growth]) -> list[str]:
     whole = summed(growth, "sum")
     for grown in (*first_rows(growth, SHOWN, summed), whole):
         if grown is whole:
-            table.add(RULE)
+            table.add(text.RULE)
         # A line that sums up several names shows only the change.
         base, new = (side and side.pieces and side.flash for side in (grown.base, grown.new))
         note = " (removed)" if grown.new is None else " (new)" if grown.base is None else ""
-        table.add_named(grown.name, base, new, _signed(grown.flash), _signed(grown.ram), note=note)
+        changes = _signed(grown.flash), _signed(grown.ram)
+        table.add(*figure_cells(base, new, *changes), grown.name + note)
     return table.text()
 
 

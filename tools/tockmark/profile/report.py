@@ -22,7 +22,6 @@ from tockmark.profile.sample import CAUSES, PHASES, ChargedStep
 from tockmark.show import text
 from tockmark.suite.catalogue import OVERHEAD
 
-RULE = "-" * text.LINE
 COLUMNS = (  # names in two lines, and widths
     ("cycles", "", 6),
     ("%", "", 6),
@@ -65,42 +64,36 @@ def first_rows(
 
 
 def _table(subject: str, shares: Sequence[Share], whole: int) -> list[str]:
-    """"""
-    table = NamedTable(subject, COLUMNS, gap=0)
+    table = named_table(subject, COLUMNS, gap=0)
     total = sum_shares(shares, "sum")
     assert total.cycles == whole
     for share in (*shares, total):
         if share is total:
-            table.add(RULE)
+            table.add(text.RULE)
         part = text.percentage(share.cycles / whole, digits=1)
         causes = [share.causes.get(cause) for cause in CAUSES]
         counts = (share.cycles, part, str(share.instructions), *causes, share.in_body)
-        table.add_named(share.name, *counts)
+        table.add(*figure_cells(*counts), share.name)
     return table.text()
 
 
-class NamedTable(text.Table):
-    """A table of figures whose last column is the name of each row."""
+def named_table(
+    subject: str, columns: Sequence[tuple[str, str, int]], cut: text.Cut | None = None, gap: int = 1
+) -> text.Table:
+    """Return an empty table of figures whose last column is the name of each row. `columns` have
+    names in two lines, and widths. `cut` shortens a name; by default it removes the outer folders
+    of its file first."""
+    heads = [
+        text.TableColumn(f"{top}\n{bottom}", width, gap, spare=bottom in ("base", "new"))
+        for top, bottom, width in columns
+    ]
+    name = text.TableColumn(f"\n{subject}", gap=2, left=True, cut=cut or without_folders)
+    return text.Table([*heads, name])
 
-    def __init__(
-        self,
-        subject: str,
-        columns: Sequence[tuple[str, str, int]],
-        fitting: Callable[[str, int], str] | None = None,
-        gap: int = 1,
-    ) -> None:
-        """Take the columns' names, in two lines, and their widths. `fitting` shortens a name to a
-        number of characters; by default it removes the outer folders of the file."""
-        heads = [text.TableColumn(f"{top}\n{bottom}", width, gap) for top, bottom, width in columns]
-        heads.append(text.TableColumn(f"\n{subject}", gap=2, left=True))
-        super().__init__(heads, rule=text.LINE)
-        self._fitting = fitting or without_folders
 
-    def add_named(self, name: str, *figures: object, note: str = "") -> None:
-        """Add a row; empty figures become dashes. `note` follows the name."""
-        cells = [str(figure or text.NONE) for figure in figures]
-        room = text.LINE - len(self.line([*cells, ""])) - 2 - len(note)
-        self.add(*cells, self._fitting(name, room) + note)
+def figure_cells(*figures: object) -> list[str]:
+    """Return the cells of figures; empty ones become dashes."""
+    return [str(figure or text.NONE) for figure in figures]
 
 
 def without_folders(name: str, room: int) -> str:
@@ -110,7 +103,7 @@ def without_folders(name: str, room: int) -> str:
     while len(name) > room and len(folders) > 1:
         folders = folders[1:]
         name = f"{function} (…/{'/'.join(folders)}"
-    return name
+    return text.shortened(name, room)
 
 
 def listing(sample: Sequence[ChargedStep], elves: list[Path]) -> Iterator[str]:

@@ -11,21 +11,18 @@ from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
 from tockmark.compare.pairs import Comparison, Factor, factors_of, tables
 from tockmark.compare.verdict import (
     JUDGED,
-    MEANING,
     Judgement,
     RowVerdict,
-    Verdict,
     verdict_of,
 )
 from tockmark.result.model import Result
 from tockmark.show import text
 from tockmark.show.judgement import (
     IDENTITY,
-    coloured,
     comment_lines,
     heading,
-    headline,
     judgement_json,
+    next_steps,
     screen_lines,
 )
 from tockmark.show.text import Table, TableColumn, figures
@@ -34,102 +31,51 @@ from tockmark.suite.catalogue import Catalogue, lang_suffix
 # Comparisons.
 
 
-SIDE_BY_SIDE = 3  # at most this many results next to the base in one table
-
-MARKS = {
-    Verdict.WORSE: ">",
-    Verdict.BETTER: "<",
-    Verdict.UNSURE: "?",
-    Verdict.SAME: "=",
-    Verdict.NOT_JUDGED: "-",
-}
-LABEL = TableColumn(left=True)
+LABEL = TableColumn(gap=0, left=True)
 # The facts of the base that are shown.
 BASE_FACTS = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
 Compared = Sequence[tuple[Comparison, Judgement]]
 
 
-def compare_text(named: Sequence[tuple[str, Result]], compared: Compared) -> str:
-    """Return the comparisons of all named results with the first."""
-    base, *letters = text.letters(len(named))
+def compare_text(
+    named: Sequence[tuple[str, Result]], compared: Compared, every: bool = False
+) -> str:
+    """Return the comparisons of all named results with the first; `every`: with all rows."""
+    base_name, base = named[0]
+    factors = factors_of(base) | {"machine": base.provenance.board.title}
     lines: list[str] = []
-    for letter, (_, judgement) in zip(letters, compared, strict=True):
-        lines += text.wrap(f"{letter}: {headline(judgement)}")
-    factors = factors_of(named[0][1]) | {"machine": named[0][1].provenance.board.title}
-    facts = [[f"{factor:<9} {factors[factor]}" for factor in BASE_FACTS if factor in factors]]
-    facts += [differing_lines(comparison.factors, text.LINE - 4) for comparison, _ in compared]
-    lines.append("")
-    for letter, (name, result), details in zip([base, *letters], named, facts, strict=True):
-        lines.append(f"{letter} = {name}{', the base' if letter == base else ''}")
-        if why := result.incomplete:
-            details.append(f"{text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)")
-        lines += [f"    {line}" for line in details]
-    lines += ["", *_legend(compared), ""]
-    if len(compared) == 1:
-        lines += _detailed(*compared[0])
-    else:
-        for at in range(0, len(compared), SIDE_BY_SIDE):
-            some = slice(at, at + SIDE_BY_SIDE)
-            lines += _side_by_side(dict(zip(letters[some], compared[some], strict=True)))
-    for letter, (comparison, judgement) in zip(letters, compared, strict=True):
-        lines += totals_lines(comparison, judgement, letter)
-    return "\n".join(lines).rstrip() + "\n"
+    for comparison, judgement in compared:
+        lines += screen_lines(judgement, every, limits=False)
+        lines += totals_lines(comparison, judgement)
+        lines += [f"new     {comparison.name}", *_incomplete_lines(comparison.new)]
+        lines += [*differing_lines(comparison.factors), ""]
+    first, _ = compared[0]
+    lines += [f"base    {base_name}", *_incomplete_lines(base)]
+    lines += [f"        {name:<9} {factors[name]}" for name in BASE_FACTS if name in factors]
+    lines += [
+        f"margin  of cycles: {text.percent(first.margin)}, or a row's own",
+        f"spread  over links: {first.rule.spread.title}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def differing_lines(factors: list[Factor], width: int = text.LINE) -> list[str]:
+def _incomplete_lines(result: Result) -> list[str]:
+    why = result.incomplete
+    more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
+    return [f"        {text.bad('INCOMPLETE')}: {why[0]}{more}"] if why else []
+
+
+def differing_lines(factors: list[Factor]) -> list[str]:
     """Return a line for each factor that differs, or two if it is too long for one."""
     out = []
     for factor in factors:
         values = f"{factor.base} -> {factor.new}"
         head = f"differs: {factor.name:<10}"
-        if len(head) + len(values) <= width:
+        if len(head) + len(values) <= text.columns():
             out.append(head + values)
         else:
             out += [head + factor.base, f"{'-> ':>{len(head)}}{factor.new}"]
     return out
-
-
-def _legend(compared: Compared) -> list[str]:
-    first, _ = compared[0]
-    several = len(compared) > 1  # then the table has marks instead of words
-    return [
-        "Net cycles of one operation: the median minus time.read of the same boot (time.read: as"
-        " measured).",
-        f"Lower is better. Margin of cycles: {text.percent(first.margin)}, or a row's own.",
-        f"Spread over links: {first.rule.spread.title}",
-        "",
-        *(
-            f"{verdict}{f' ({mark})' if several else ''}: {MEANING[verdict]}"
-            for verdict, mark in MARKS.items()
-        ),
-        *([] if several else ["range: the interval of the change"]),
-        *([] if several else ["instr: change in instructions; < or > if it is certain"]),
-    ]
-
-
-def _rows_of(comparison: Comparison, judgement: Judgement) -> list[tuple[str, list[RowVerdict]]]:
-    """Return the rows that both sides have, by the sections of tables."""
-    both = [row for row in judgement.rows if row.before is not None]
-    rows_by_key = {row.row.key: row for row in both}
-    sections = [
-        (title, [rows_by_key[pair.row.key] for pair in pairs if pair.row.key in rows_by_key])
-        for title, pairs in comparison.sections
-    ]
-    return [(title, rows) for title, rows in sections if rows]
-
-
-def _detailed(comparison: Comparison, judgement: Judgement) -> list[str]:
-    """Return the tables of one comparison, with all columns."""
-    widths = {"A": 7, "B": 7, "change": 8, "range": 15, "instr": 8}
-    columns = [LABEL, *figures(widths), TableColumn("verdict", 10, 2, left=True)]
-    lines: list[str] = []
-    for section, rows in _rows_of(comparison, judgement):
-        table = Table(columns, ends_at=text.LINE)
-        for row in rows:
-            *values, verdict = verdict_cells(row)
-            table.add(row.row.label, *values, coloured(verdict, row.verdict))
-        lines += [*table.text(section), ""]
-    return lines
 
 
 def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
@@ -146,42 +92,11 @@ def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
     return (*sides, _change(row.estimate, row.before, row.after), interval, instret, row.verdict)
 
 
-def _side_by_side(compared: dict[str, tuple[Comparison, Judgement]]) -> list[str]:
-    """Return the tables of several comparisons: the base, then each result with its change and
-    the mark of its verdict."""
-    columns = [LABEL, TableColumn("A", 8)]
-    by_section: dict[str, dict[str, dict[str, RowVerdict]]] = {}
-    for letter, (comparison, judgement) in compared.items():
-        columns += [*figures({letter: 8, f"{letter}/A": 8}), TableColumn(width=1)]
-        for section, rows in _rows_of(comparison, judgement):
-            for row in rows:
-                by_label = by_section.setdefault(section, {})
-                by_label.setdefault(row.row.label, {})[letter] = row
-    lines: list[str] = []
-    for section, by_label in by_section.items():
-        table = Table(columns, ends_at=text.LINE)
-        for label, by_letter in by_label.items():
-            cells = [label, _count(next(iter(by_letter.values())).before)]
-            for letter in compared:
-                if verdict := by_letter.get(letter):
-                    change = _change(verdict.estimate, verdict.before, verdict.after)
-                    mark = coloured(MARKS[verdict.verdict], verdict.verdict)
-                    cells += [_count(verdict.after), change, mark]
-                else:
-                    cells += [text.NONE, text.NONE, ""]
-            table.add(*cells)
-        lines += [*table.text(section), ""]
-    return lines
-
-
-def totals_lines(comparison: Comparison, judgement: Judgement, letter: str) -> list[str]:
-    """Return the counts of verdicts, the means, and the rows without a verdict."""
-    counts = Counter(row.verdict for row in judgement.rows)
-    counted = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
-    lines = text.wrap(f"{letter} against A, {counts.total()} rows: {', '.join(counted)}")
-    changed_apps = [row.name for row in comparison.rule.changed_apps]
-    lines += text.format_list(
-        "warning: apps or machine differ: rows that run no kernel code changed", changed_apps
+def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
+    """Return the means, the apps' rows that differ, and why rows have no verdict."""
+    lines = text.format_list(
+        "warning: apps or machine differ: rows that run no kernel code changed",
+        [row.name for row in comparison.rule.changed_apps],
     )
     built = next((factor for factor in comparison.factors if factor.name == "opt-level"), None)
     levels = f", opt-level {built.new} against {built.base}" if built else ""
@@ -193,19 +108,16 @@ def totals_lines(comparison: Comparison, judgement: Judgement, letter: str) -> l
             f"{mean.change.low:.4f} to {mean.change.high:.4f}" if is_bounded else "spread unknown"
         )
         lines += text.wrap(
-            f"geometric mean of {letter}/A over {many} the kernel, each counted once"
+            f"geometric mean of new/base over {many} the kernel, each counted once"
             f"{lang_suffix(lang)}{levels}: {mean.ratio:.4f} ({span}):"
             f" {verdict_of(mean.change, comparison.margin)}"
         )
     if not comparison.means:
         lines.append("no geometric mean: no benchmark that touches the kernel has a ratio")
-    lines += text.format_list(
-        f"new in {letter}", [row.row.name for row in judgement.rows_with(Verdict.NEW)]
-    )
-    without = [row for row in judgement.rows if row.before is None and row.why]
+    without = [row for row in judgement.rows if row.before is None]
     for verdict, why in dict.fromkeys((row.verdict, row.why) for row in without):
         names = [row.row.name for row in without if (row.verdict, row.why) == (verdict, why)]
-        lines += text.wrap(f"{verdict} ({len(names)}): {', '.join(names)}: {why}")
+        lines += text.format_list(f"{verdict}, {why}" if why else verdict, names)
     return [*lines, ""]
 
 
@@ -251,18 +163,20 @@ def _change(share: float | None, before: float | None, after: float | None) -> s
 # Comparisons judged by limits.
 
 
-def judged_text(baseline: str, compared: Compared, width: int, every: bool) -> str:
-    """Return judgements as text, at most `width` columns wide; `every`: with all rows."""
+MORE = "measure more links of each side"  # settles rows in doubt
+
+
+def judged_text(baseline: str, compared: Compared, every: bool) -> str:
+    """Return judgements by limits as text; `every`: with all rows."""
     lines = []
     for comparison, judgement in compared:
-        lines += screen_lines(judgement, width, every)
+        lines += screen_lines(judgement, every)
         lines += [f"base    {baseline}", f"new     {comparison.name}"]
         lines += differing_lines(comparison.factors)
-        lines += [
-            line for warning in judgement.warnings for line in text.wrap(f"warning: {warning}")
-        ]
-        lines += [line for note in judgement.notes for line in text.wrap(f"note: {note}")]
-        lines += [*text.wrap(f"spread over links: {comparison.rule.spread.title}"), ""]
+        lines += [f"warning: {warning}" for warning in judgement.warnings]
+        lines += [f"note: {note}" for note in judgement.notes]
+        lines += [f"spread over links: {comparison.rule.spread.title}"]
+        lines += ["", *text.wrap(next_steps(judgement, MORE)), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -272,6 +186,7 @@ def judged_markdown(baseline: str, compared: Compared) -> str:
     for comparison, judgement in compared:
         names = f"{text.quoted(comparison.name)} against {text.quoted(baseline)}."
         lines += [heading(judgement), "", names, "", *comment_lines(judgement)]
+        lines += [text.prose(next_steps(judgement, MORE)), ""]
         remarks = [*(f"Warning: {warning}" for warning in judgement.warnings), *judgement.notes]
         remarks += [
             f"{factor.name} differs: {factor.base} → {factor.new}" for factor in comparison.factors
@@ -355,7 +270,8 @@ def agreement_headline(agreement: Agreement) -> str:
     rest = f"{only_sim + only_board} only on one side"
     rest += f", {unusable} not compared" if unusable else ""
     rest += f", {skipped} skipped" if skipped else ""
-    return f"{agreement.machine}: {len(agreement.pairs)} rows compared: {', '.join(parts)}; {rest}"
+    rows = text.counted(len(agreement.pairs))
+    return f"{agreement.machine}: {rows} compared: {', '.join(parts)}; {rest}"
 
 
 def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]:
@@ -364,7 +280,9 @@ def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]
 
 def agree_table(rows: Iterable[tuple[str, AgreePair]]) -> Table:
     """Return a table of labelled rows with the figures of the simulator and the board."""
-    table = Table([LABEL, *figures(WIDTHS), TableColumn("", WORD, 2, left=True)], ends_at=text.LINE)
+    table = Table(
+        [LABEL, *figures(WIDTHS, spare=("bound", "off")), TableColumn("", WORD, 2, left=True)]
+    )
     for label, pair in rows:
         word, coloured = STANDINGS[pair.standing]
         table.add(
@@ -406,7 +324,7 @@ def bounds_used(agreement: Agreement) -> list[str]:
             instr = f", {bound.instructions} instructions" if bound.instructions else ""
             allows = f"{bound.basis}, {relative}{text.trimmed(bound.cycles)} cycles{instr}"
         why = " ".join(bound.why.split())
-        lines.append(f"{', '.join(bound.rows)} ({many} rows), {allows}: {why}")
+        lines.append(f"{', '.join(bound.rows)} ({text.counted(many)}), {allows}: {why}")
     return lines
 
 

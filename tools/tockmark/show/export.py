@@ -21,6 +21,7 @@ from collections.abc import Callable
 from tockmark.base.errors import TockmarkError
 from tockmark.result.model import Result, Row, Series, microseconds
 from tockmark.result.stats import plain_number
+from tockmark.show.text import csv_cell
 from tockmark.suite.catalogue import ICACHE, Catalogue, row_name
 from tockmark.wire.rows import SERIES
 
@@ -62,12 +63,12 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
     for row in result.table.values():
         benchmark = catalogue.benchmarks.get(row.id)
         line: list[object] = [
-            _cell(row.id),
-            _cell(" ".join(f"{name}={value}" for name, value in row.params.items())),
+            csv_cell(row.id),
+            csv_cell(" ".join(f"{name}={value}" for name, value in row.params.items())),
             ICACHE[row.icache],
             row.lang,
-            _cell(row.boot),
-            _cell(row.app),
+            csv_cell(row.boot),
+            csv_cell(row.app),
             benchmark.unit if benchmark else "",
             row.inner,
         ]
@@ -78,14 +79,9 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             line += [None if series.per_op is None else plain_number(series.per_op)]
         rate = row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
         validity = [] if board.counts_cycles else [board.validity]
-        line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *validity]))]
+        line += [_short(row.us), _short(rate), csv_cell("; ".join([*row.errors, *validity]))]
         writer.writerow(line)
     return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Return a text that spreadsheets do not evaluate as a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _short(value: float | None) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tockmark.base.errors import OK, REGRESSION
 from tockmark.compare.limits import SERIES_WORDS, Limit
 from tockmark.compare.verdict import JUDGED, Judgement, RowVerdict, Verdict
 from tockmark.show import text
@@ -19,9 +20,6 @@ from tockmark.suite.catalogue import ICACHE, LANGS
 
 MOST = 40  # lines of the table without --all
 MOST_IN_COMMENT = 30  # lines of the table above the folded one
-NAME = 18  # least width of the operation's column
-NAMES = 34  # its largest width
-WHERE = 12  # least width of the column `where` with its gap; it is omitted if it does not fit
 WIDE = 10  # the largest ratio whose range is shown
 IDENTITY = ("id", "params", "icache", "lang")  # the fields that identify a row in JSON
 BEYOND = {Limit.HARD: "!!", Limit.SOFT: "!", Limit.NONE: ""}  # behind a figure beyond a limit
@@ -60,12 +58,15 @@ def headline(judgement: Judgement) -> str:
     certain."""
     judged = len(judgement.rows_with(*JUDGED))
     counts = Counter(row.verdict for row in judgement.rows)
-    lone = [f"{_rows(counts[one])} {one}" for one in (Verdict.GONE, Verdict.NEW) if counts[one]]
+    lone = [f"{counts[one]} {one}" for one in (Verdict.GONE, Verdict.NEW) if counts[one]]
+    common = len(judgement.rows) - counts[Verdict.GONE] - counts[Verdict.NEW]
+    only = f"only {common} of {_rows(len(judgement.rows))} in common ({', '.join(lone)})"
+    first = [*judgement.cautions, *[only] * bool(lone)]
     moved = filter(None, (_instructions(judgement, judged), _cycles(judgement, judged)))
     of_all = ", ".join(filter(None, (_rows(judged), judgement.links)))
     if not judgement.moved:
-        return "; ".join([*lone, f"no certain change ({of_all})", *moved])
-    return "; ".join([*lone, *moved, of_all])
+        return "; ".join([*first, f"no certain change ({of_all})", *moved])
+    return "; ".join([*first, *moved, of_all])
 
 
 def _instructions(judgement: Judgement, judged: int) -> str:
@@ -105,7 +106,7 @@ def _cycles(judgement: Judgement, judged: int) -> str:
 def _rows(count: int, judged: int = 0) -> str:
     if count == judged:
         return f"all {count} rows" if count > 1 else "the one row"
-    return f"{count} row{'s' if count != 1 else ''}"
+    return text.counted(count)
 
 
 def limits_line(judgement: Judgement) -> str:
@@ -165,8 +166,8 @@ def _split(
     return news[:count], [line for line in lines if id(line) not in shown]
 
 
-def table_lines(judgement: Judgement, width: int, every: bool = False) -> list[str]:
-    """Return the table as lines of text, at most `width` columns wide."""
+def table_lines(judgement: Judgement, width: int | None = None, every: bool = False) -> list[str]:
+    """Return the table as lines of text, at most `width` columns wide (default: the output's)."""
     if every:
         return _lines(rows_by_group(judgement, None), judgement, width)
     for most in range(MOST, 0, -1):  # a shared line may wrap
@@ -176,30 +177,29 @@ def table_lines(judgement: Judgement, width: int, every: bool = False) -> list[s
     return lines
 
 
-def _lines(by_group: Mapping[str, GroupShown], judgement: Judgement, width: int) -> list[str]:
-    shown = [line for part in by_group.values() for line in part.shown]
-    table = _table(shown, width)
-    lines = table.heading() if shown else []
+def _lines(
+    by_group: Mapping[str, GroupShown], judgement: Judgement, width: int | None
+) -> list[str]:
+    table = Table(COLUMNS)
     for group, part in by_group.items():
-        lines += [_line(line, table, width) for line in part.shown]
+        for line in part.shown:
+            table.add(*_coloured_cells(line))
         if part.folded:
-            lines += text.wrap(f"  {_shared_line(group, part)}", width=width)
+            table.add(f"  {_shared_line(group, part)}")
     if count := sum(len(part.folded) for part in by_group.values()):
-        lines.append(f"{count} of {len(judgement.rows)} rows are folded; --all shows them")
-    return lines
+        table.add(f"{count} of {len(judgement.rows)} rows are folded; --all shows them")
+    lines = table.text(width=width)
+    return lines if any(part.shown for part in by_group.values()) else lines[2:]
 
 
-def screen_lines(judgement: Judgement, width: int, every: bool = False) -> list[str]:
-    """Return the outcome, the table and its legend, as lines of text."""
-    lines = [
-        *text.wrap(first_line(judgement), width=width),
-        "",
-        *table_lines(judgement, width, every),
-        "",
-    ]
-    lines += text.wrap(text.sentence(limits_line(judgement)), width=width)
+def screen_lines(judgement: Judgement, every: bool = False, limits: bool = True) -> list[str]:
+    """Return the outcome, the table and its legend, as lines of text. `limits`: it was judged by
+    limits."""
+    title = first_line(judgement) if limits else headline(judgement)
+    lines = [*text.wrap(text.sentence(title)), "", *table_lines(judgement, every=every), ""]
+    lines += text.wrap(text.sentence(limits_line(judgement))) if limits else []
     if any(line.is_news for line in judgement.rows):
-        lines += text.wrap(LEGEND, width=width)
+        lines += text.wrap(LEGEND)
     return [*lines, ""]
 
 
@@ -299,52 +299,15 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
     )
 
 
-def _table(lines: Sequence[RowVerdict], width: int) -> Table:
-    """Return an empty table whose columns fit these lines. The operation and `where` share the
-    remaining width; `where` is omitted if it does not fit."""
-    rows = [cells(line) for line in lines if line.before is not None]
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)] or [0] * len(HEADS)
-    wide[0] = max((len(operation_name(line)) for line in lines), default=0)
-    wide[1:-1] = [max(a, len(b)) for a, b in zip(wide[1:-1], HEADS[1:-1], strict=True)]
-    gaps = len(HEADS) - 2
-    left = width - sum(wide[1:-1]) - gaps
-    if wide[-1] and left >= len(HEADS[0]) + WHERE:
-        left -= WHERE
-    name = max(NAME, min(max(wide[0], len(HEADS[0])), NAMES, left))
-    room = width - sum(wide[1:-1]) - gaps - name - 2
-    columns = [
-        TableColumn(text.shortened(HEADS[0], name), name, 0, left=True),
-        TableColumn(HEADS[1], wide[1]),
-        TableColumn(HEADS[2], wide[2]),
-        TableColumn(HEADS[3], wide[3]),
-        TableColumn(HEADS[4], wide[4], left=True),
-        TableColumn(HEADS[5], wide[5], left=True),
-        TableColumn(HEADS[6], wide[6]),
-    ]
-    if wide[-1] and room >= WHERE - 2:
-        columns.append(TableColumn(HEADS[7], min(room, max(wide[-1], len(HEADS[7]))), 2, left=True))
-    return Table(columns)
-
-
-def _line(line: RowVerdict, table: Table, width: int) -> str:
-    """Format a row for the table, coloured by its limits. A row without figures shows its verdict
-    and the reason instead."""
+def _coloured_cells(line: RowVerdict) -> tuple[str, ...]:
+    """Return the cells of a row, coloured by its limits. A row without figures has its verdict and
+    the reason instead."""
+    tone = TONES[line.limit]
+    name, cache, sides, estimate, span, verdict, count, behind = cells(line)
     if line.before is None:
-        name, cache, *_, verdict, _, why = cells(line)
-        first, second = table.columns[:2]
-        left_cells = first.padded(text.shortened(name, first.width)) + second.padded(cache)
-        reason = text.shortened(
-            f"{verdict}: {why}" if why else verdict, width - len(left_cells) - 1
-        )
-        return f"{left_cells} {TONES[line.limit](reason)}"
-    line_cells = [
-        SHORTENED[n](cell, column.width) if n in SHORTENED else cell
-        for n, (cell, column) in enumerate(zip(cells(line), table.columns, strict=False))
-    ]
-    counted = line.instructions.limit if line.instructions else Limit.NONE
-    for at, limit in ((3, line.limit), (5, line.limit), (6, counted)):
-        line_cells[at] = TONES[limit](line_cells[at])
-    return table.line(line_cells)
+        return name, cache, tone(f"{verdict}: {behind}" if behind else verdict)
+    counted = TONES[line.instructions.limit if line.instructions else Limit.NONE]
+    return name, cache, sides, tone(estimate), span, tone(verdict), counted(count), behind
 
 
 def _first_of(names: str, width: int) -> str:
@@ -355,7 +318,35 @@ def _first_of(names: str, width: int) -> str:
     return text.shortened(first if len(first) <= width else first.removesuffix(", …"), width)
 
 
-SHORTENED = {0: text.shortened, 7: _first_of}  # cells that may be longer than their column
+COLUMNS = (
+    TableColumn(HEADS[0], gap=0, left=True),
+    TableColumn(HEADS[1]),
+    TableColumn(HEADS[2], spare=1),
+    TableColumn(HEADS[3]),
+    TableColumn(HEADS[4], left=True, spare=2),
+    TableColumn(HEADS[5], left=True),
+    TableColumn(HEADS[6]),
+    TableColumn(HEADS[7], gap=2, left=True, cut=_first_of, spare=3),
+)
+
+
+def next_steps(judgement: Judgement, settle: str) -> str:
+    """Return whether a judgement by limits blocks a change, what to look at, and how to settle rows
+    in doubt, in words."""
+    blocks = {OK: "this does not block the change", REGRESSION: "this blocks the change"}
+    code = judgement.exit_code
+    steps = [
+        f"Next: {blocks.get(code, 'settle the warnings, then judge again')} (exit code {code})"
+    ]
+    worst = next((line for line in judgement.rows if line.is_news), None)
+    if worst is not None:
+        how = f"which changed in {worst.where}" if worst.where else worst.why
+        command = f"by tockmark profile '{worst.row.label}' --diff BASE.elf NEW.elf"
+        how = how or (command if worst.instructions else worst.verdict)
+        steps.append(f"look first at {worst.row.name}, {how}")
+    if doubtful := sum(line.in_doubt for line in judgement.rows):
+        steps.append(f"to settle {_rows(doubtful)} in doubt, {settle}")
+    return f"{'; '.join(steps)}."
 
 
 def heading(judgement: Judgement) -> str:

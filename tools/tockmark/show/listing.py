@@ -3,7 +3,6 @@
 straight lines through sweeps.
 """
 
-import textwrap
 from collections.abc import Collection
 from itertools import groupby
 
@@ -11,13 +10,17 @@ from tockmark.compare.sweeps import FROM, Sweep
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import Benchmark, Catalogue
+from tockmark.suite.selection import screen
 
 CORES, SPEED = 2, 15  # of the estimate; million cycles per second of a core
 LISTED = ("id", "params", "touches", "what", "counts", "unit", "inner", "samples")
 
 
 def list_text(catalogue: Catalogue, ids: Collection[str]) -> str:
-    """Return benchmarks as text; for the whole catalogue, also the cost of a run."""
+    """Return the meaning of benchmarks as text; of the whole catalogue a line per benchmark, with
+    its label on the first screen, and the cost of a run."""
+    if len(ids) == len(catalogue.benchmarks):
+        return _whole_list(catalogue)
     lines: list[str] = []
     for section, benchmarks in _in_sections(catalogue, ids):
         lines += [section, "-" * len(section)]
@@ -31,13 +34,29 @@ def list_text(catalogue: Catalogue, ids: Collection[str]) -> str:
             samples += f" of {benchmark.inner} x {benchmark.unit}" if benchmark.inner > 1 else ""
             samples += f"; at most {benchmark.budget:g} M simulated cycles"
             for part in (benchmark.what, f"Counted: {benchmark.counts}", samples):
-                lines += textwrap.wrap(part, 100, initial_indent="    ", subsequent_indent="      ")
+                lines += text.wrap(f"    {part}", "      ")
         lines.append("")
-    if len(ids) < len(catalogue.benchmarks):
-        return "\n".join(lines)
-    for part in _run_of(catalogue):
-        lines += [*textwrap.wrap(part, 100), ""]
     return "\n".join(lines)
+
+
+def _whole_list(catalogue: Catalogue) -> str:
+    labels: dict[str, str] = {}
+    for rows in screen(catalogue).values() if catalogue.name is None else ():
+        for label, (id_, _) in rows.items():
+            labels.setdefault(id_, label)
+    columns = [
+        TableColumn("benchmark", gap=0, left=True),
+        TableColumn("label", gap=2, left=True),
+        TableColumn("one sample", gap=2, left=True, cut=text.beginning, spare=1),
+    ]
+    table = Table(columns)
+    for section, benchmarks in _in_sections(catalogue, catalogue.benchmarks):
+        table.add(section)
+        for benchmark in benchmarks:
+            table.add(f"  {benchmark.id}", labels.get(benchmark.id, ""), benchmark.what)
+    more = "Select rows by id, group or label; for details and parameters, `tockmark list ROWS`."
+    lines = [*table.text(), "", more, "", *_run_of(catalogue)]
+    return text.fold("\n".join(lines) + "\n")
 
 
 def _run_of(catalogue: Catalogue) -> list[str]:
@@ -75,24 +94,26 @@ def _in_sections(catalogue: Catalogue, ids: Collection[str]) -> list[tuple[str, 
 # Lines through sweeps.
 
 
-LEGEND = [
-    "net cycles of one operation = intercept + slope x size. The size `held` is not part of the",
-    "fit; off: measured minus fitted at that size. sd: standard deviation of the residuals. bend:",
-    "size at which the slope changes, if two slopes fit much better, and the slopes before and",
-    f"after it. Fits of bytes moved use sizes from {FROM} bytes up.",
-]
+LEGEND = (
+    "net cycles of one operation = intercept + slope x size. The size `held` is not part of the"
+    " fit; off: measured minus fitted at that size. sd: standard deviation of the residuals. bend:"
+    " size at which the slope changes, if two slopes fit much better, and the slopes before and"
+    f" after it. Fits of bytes moved use sizes from {FROM} bytes up."
+)
 
 
 def fit_text(all_sweeps: list[Sweep]) -> str:
     """Return a table of lines for each section."""
     columns = [
         TableColumn("", 34, 0, left=True),
-        *figures({"slope": 9, "intercept": 10, "sd": 8, "held": 6, "off": 9}),
-        TableColumn("bend", 0, 2, left=True),
+        *figures(
+            {"slope": 9, "intercept": 10, "sd": 8, "held": 6, "off": 9}, spare=("held", "off")
+        ),
+        TableColumn("bend", 0, 2, left=True, cut=text.shortened),
     ]
-    out = [*LEGEND]
+    out = text.wrap(LEGEND, "")
     for section, sweeps in groupby(all_sweeps, lambda sweep: sweep.section):
-        table = Table(columns, rule=text.LINE)
+        table = Table(columns)
         for sweep in sweeps:
             line, bend = sweep.line, text.NONE
             if sweep.bend is not None and sweep.slopes:

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Show the rows of results as text. The first screen compares kernels by the most common
-operations, in the style of lmbench; other tables show every row of one or several results, and the
-core's events.
+"""Show the rows of results. The first screen compares kernels by the most common operations, in the
+style of lmbench; other tables show every row of one or several results, and the core's events.
+
+Results stay in the order in which they are given, and ratios are to the first. Where kernels or
+machines are too unlike (`unlike`), there is neither ratio nor mean, and the legend says so.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tockmark.compare.rule import kernel_mean
 from tockmark.result.model import INVALID_ROW, Result, Row, common_icaches, ratio
 from tockmark.result.provenance import Kernel
 from tockmark.show import text
-from tockmark.show.text import LINE, Table, TableColumn, figures, number
+from tockmark.show.text import Form, Table, TableColumn, figures, number
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLECOUNT,
@@ -147,20 +149,19 @@ def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
 def first_screen(
     named: Sequence[tuple[str, Result]],
     catalogue: Catalogue,
-    width: int = LINE,
+    width: int | None = None,
     blocks: Blocks | None = None,
     langs: Sequence[Lang] | None = None,
+    form: Form = Form.TEXT,
     provenance: bool = True,
 ) -> str:
-    """Return the first screen, at most `width` columns wide. `blocks` replaces its rows; `langs`
-    selects languages (default: the leading one of each result). Our own kernel comes last."""
+    """Return the first screen, at most `width` columns wide (default: the output's). `blocks`
+    replaces its rows; `langs` selects languages (default: the leading one of each result)."""
+    width = width or text.columns()
     several = sorted({lang for _, result in named for lang in result.langs[1:]})
     if langs is None:
         named = [(name, result.leading) for name, result in named]
-    named = sorted(
-        split_by_language(named, langs),
-        key=lambda pair: pair[1].provenance.kernel.is_baseline,
-    )
+    named = split_by_language(named, langs)
     columns = _columns([result for _, result in named])
     if blocks is None:
         blocks = screen(catalogue)
@@ -185,12 +186,13 @@ def first_screen(
         columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
         columns = _with_levels(columns, CYCLES + extra_width + RATIO - 1)
     # At least two kernels fit without the extra column.
-    fit = len(columns) if extra_width else max(2, 1 + (width - label - CYCLES) // (CYCLES + RATIO))
-    out = _headline(columns, width)
+    all_fit = extra_width or form is not Form.TEXT
+    fit = len(columns) if all_fit else max(2, 1 + (width - label - CYCLES) // (CYCLES + RATIO))
+    out: list[str | Table] = [*_headline(columns, width)]
     if blocks:
         for at in range(1, max(2, len(columns)), max(1, fit - 1)):
             some = [columns[0], *columns[at : at + max(1, fit - 1)]]
-            out += _block(some, catalogue, extra_width, blocks, label)
+            out.append(_block(some, catalogue, extra_width, blocks, label))
         also = [f"--lang also shows {', '.join(LANGS[lang] for lang in several)}."]
         legend = [*_screen_legend(columns, extra_width), *also * (langs is None and bool(several))]
         out += text.wrap(" ".join(legend), "", width)
@@ -202,7 +204,7 @@ def first_screen(
         if why := result.incomplete:
             more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
             out += text.wrap(f"INCOMPLETE {name}: {why[0]}{more}", width=width)
-    return "\n".join(out).rstrip() + "\n"
+    return text.written(out, form)
 
 
 def _columns(results: list[Result]) -> list[ResultColumn]:
@@ -327,16 +329,14 @@ def _table_width(label: int, columns: list[ResultColumn], extra_width: int) -> i
 
 def _block(
     columns: list[ResultColumn], catalogue: Catalogue, extra_width: int, blocks: Blocks, label: int
-) -> list[str]:
-    """Return all rows for some of the columns, below the kernels' names and the headings. A
-    kernel with another opt-level than the first has no ratios, only a mean in a separate line."""
+) -> Table:
+    """Return all rows for some of the columns, whose names are above the headings."""
     keys = [key for rows in blocks.values() for key in rows.values()]
     rates = [title == RATES for title, rows in blocks.items() for _ in rows]
     first = [None if rate else columns[0].rows.get(k) for k, rate in zip(keys, rates, strict=True)]
-    heads, names = [TableColumn("", label, 0, left=True)], ""
+    heads = [TableColumn("", label, 0, left=True)]
     grid: list[list[str]] = []
     means = ["Geometric mean"]
-    level_means: list[str] = []  # a line for each kernel with another opt-level
     for i, column in enumerate(columns):
         column_rows = [column.rows.get(key) for key in keys]
         rated = [*zip(column_rows, rates, strict=True)]
@@ -357,25 +357,17 @@ def _block(
         elif extra_width == SHARE:
             parts["±%"] = SHARE, [_format_deviation(row) for row in column_rows]
         means += [""] * len(parts)
-        if i:
+        if i and not unlike(columns[0].result, column.result):
+            ratios = [_ratio(*both) for both in zip(first, column_rows, strict=True)]
+            parts["ratio"] = RATIO, ratios
             mean = text.ratio(kernel_mean(columns[0].rows, column.rows, catalogue))
-            if levels := unlike_levels(column.result, columns[0].result):
-                parts[""] = RATIO, [""] * len(column_rows)
-                means.append("")
-                level_means += [
-                    f"Geometric mean of {column.name} against {columns[0].name}, {levels}: {mean}"
-                ]
-            else:
-                parts["ratio"] = (
-                    RATIO,
-                    [_ratio(*both) for both in zip(first, column_rows, strict=True)],
-                )
-                means.append(text.coloured_ratio(mean))
-        heads += figures({head: width for head, (width, _) in parts.items()}, gap=0)
+            means.append(text.coloured_ratio(mean))
+        last = list(parts)[-1]
+        own = sum(width for width, _ in parts.values())
+        missing = max(0, len(column.name) + 1 - own) if i else 0
+        parts[last] = parts[last][0] + missing, parts[last][1]
+        heads += figures({f"{column.name}\n{head}": w for head, (w, _) in parts.items()}, gap=0)
         grid += [cells for _, cells in parts.values()]
-        # The first kernel's name may be wider than its columns.
-        start = sum(head.width for head in heads) - len(column.name)
-        names = f"{names[:start]:{start}}{column.name}"
     table, rows = Table(heads), zip(*grid, strict=True)
     for title, block in blocks.items():
         table.add(title)
@@ -383,15 +375,34 @@ def _block(
             table.add(f"  {text.shortened(words, label - 4)}", *next(rows))
     if set(means[1:]) - {"", text.NONE}:
         table.add(*means)
-    lines = [names, table.line([head.name for head in heads]), *map(table.line, table.rows)]
-    return [*lines, *(line for line in level_means if not line.endswith(text.NONE)), ""]
+    table.heads = _heads(columns, table)
+    return table
 
 
-def unlike_levels(result: Result, base: Result) -> str:
-    """Format the opt-levels of two kernels if they are known and differ; else return ""."""
-    levels = [side.provenance.kernel.opt_level for side in (result, base)]
-    same = levels[0] == levels[1] or None in levels
-    return "" if same else "opt-level {} against {}".format(*levels)
+def _heads(columns: Sequence[ResultColumn], table: Table) -> list[str]:
+    """Return the headings of a block as text: the kernels' names, and what each column has."""
+    names, end = "", 0
+    heads = [head.name.partition("\n") for head in table.columns]
+    for column in columns:
+        end = max(at for at, head in enumerate(heads) if head[0] == column.name)
+        # The first kernel's name may be wider than its columns.
+        start = sum(head.width for head in table.columns[: end + 1]) - len(column.name)
+        names = f"{names[:start]:{start}}{column.name}"
+    return [names, table.line([head for *_, head in heads])]
+
+
+def unlike(base: Result, result: Result) -> str:
+    """Return the conditions whose effects a ratio of two results would mix; "" without any."""
+    sides = [side.provenance for side in (base, result)]
+    kernels = [side.kernel for side in sides]
+    levels = {kernel.opt_level for kernel in kernels} - {None}
+    differing: dict[str, set[Any]] = {
+        "machine": {(side.board.machine, side.board.clock_hz) for side in sides},
+        "counter": {side.counter for side in sides},
+        "interface version": {side.abi for side in sides},
+        "kernel and opt-level": levels if kernels[0].title != kernels[1].title else set(),
+    }
+    return ", ".join(name for name, values in differing.items() if len(values) > 1)
 
 
 def _values(
@@ -412,11 +423,14 @@ def _screen_legend(columns: list[ResultColumn], extra_width: int) -> list[str]:
         notes += ["Range: least to most over links and layouts (†: a control is subtracted there)."]
     elif extra_width == SHARE:
         notes += ["±%: the largest deviation of a link or layout from the median."]
-    if len(columns) > 1:
+    reasons = [unlike(columns[0].result, column.result) for column in columns[1:]]
+    if not all(reasons):
         notes += [
             f"Ratio: to {columns[0].name}. Geometric mean: over the benchmarks that touch the"
             " kernel, each counted once."
         ]
+    for why, column in zip(reasons, columns[1:], strict=True):
+        notes += [f"{column.name} has no ratio to {columns[0].name}: other {why}."] * bool(why)
     counted = {column.counted for column in columns}
     if "instrs" in counted:
         notes += ["instrs: instructions, because the target counts no cycles."]
@@ -435,27 +449,29 @@ CHUNK = 3  # at most this many results next to the first in one table
 COLUMNS = {"net cyc": 8, "net ins": 7, "per op": 9, "µs/op": 8, "MB/s": 5, "steady": 6}
 RANGE_COLUMN = {"range": 13}  # after the net, if there are several layouts
 RAW = {"cycles": 8, "instr": 6}  # at the end, with one cache setting
+SPARE = ("MB/s", "off/on", "µs/op", "instr", "cycles", "steady")  # omitted first in a narrow table
 OTHER = {"off: net": 8, "off/on": 6}  # at the end, with both cache settings
 
 LEGEND = """\
-net cyc, ins   median of the steady samples minus time.read of the same boot; the cold first sample
-               does not count. time.read itself is as measured. "!": an error, named below
+net cyc, ins   median of the steady samples minus time.read of the same boot; the cold first \
+sample does not count. time.read itself is as measured. "!": an error, named below
 per op         net cycles of one inner operation; the line below a section names the operation
 µs/op          the same in microseconds at the clock above. MB/s: 10^6 bytes per second
-steady         "=" all steady samples are equal; "p2" to "p4" they repeat with this period;
-               "~5" they repeat from sample 5 on; "~" they vary; "1" there is only one;
-               "w" they wander: the end differs from the beginning. Below a section: least, median
-               and most of the rows that no single figure represents"""
+steady         "=" all steady samples are equal; "p2" to "p4" they repeat with this period; "~5" \
+they repeat from sample 5 on; "~" they vary; "1" there is only one; "w" they wander: the end \
+differs from the beginning. Below a section: least, median and most of the rows that no single \
+figure represents"""
 RANGES = """\
-range          least and most net cycles over the layouts; net cyc and ins are their medians.
-               "-": one layout only; "†": a control is subtracted there. "steady" is of the first"""
+range          least and most net cycles over the layouts; net cyc and ins are their medians. \
+"-": one layout only; "†": a control is subtracted there. "steady" is of the first"""
 OFF = """\
 off: net       net cycles with the i-cache off; the columns to the left are with the i-cache on"""
 LAST = 'Lower is better in every column except MB/s. "-": not measured.'
 
 SIDE_BY_SIDE = (
     "Net cycles of one operation (median minus time.read of the same boot; time.read as measured)"
-    ' and their ratio to A. Lower is better. "-": not measured. "!": an error, so no ratio.'
+    " and their ratio to A, unless machine, interface version, or kernel and opt-level differ."
+    ' Lower is better. "-": not measured. "!": an error, so no ratio.'
 )
 
 EVENTS = {  # Ibex's event counters, by the counter's number in its documentation
@@ -472,20 +488,20 @@ EVENTS = {  # Ibex's event counters, by the counter's number in its documentatio
 }
 EVENT_WIDTH = 5  # least width of a column
 EVENTS_LEGEND = """\
-Events of one sample: the median, without the counter reads; time.read as measured. "!": the row has
-an error, named below.
+Events of one sample: the median, without the counter reads; time.read as measured. "!": the row \
+has an error, named below.
 ld/st, fetch   cycles of waiting for data memory, for an instruction
 mul, div       cycles of waiting for the multiplier, for the divider
 loads, stores, jumps, branch (conditional), taken (branches), 16-bit (instructions): counts"""
 
 
-def every_row(result: Result, catalogue: Catalogue) -> str:
+def every_row(result: Result, catalogue: Catalogue, form: Form = Form.TEXT) -> str:
     """Return all rows of one result with all columns."""
     caches = result.icaches[:2]
     several = result.layouts > 1
     both = len(caches) > 1 and not several
     legend = [*LEGEND.splitlines(), *OFF.splitlines() * both, *RANGES.splitlines() * several]
-    out = [*header(result), "", *legend, LAST, ""]
+    out: list[str | Table] = [*header(result), "", *legend, LAST, ""]
     for lang in result.langs:
         for some in [[cache] for cache in caches] if several else [caches]:
             title = [LANGS[lang]] * (len(result.langs) > 1)
@@ -498,17 +514,17 @@ def every_row(result: Result, catalogue: Catalogue) -> str:
     out += [f"{text.bad('INCOMPLETE')} {reason}" for reason in why[:REASONS]]
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
     out += skipped_lines(result)
-    return "\n".join(out).rstrip() + "\n"
+    return text.written(out, form)
 
 
-def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> list[str]:
+def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> list[str | Table]:
     """Return rows of one cache setting, or of two side by side; `several`: with ranges over
     layouts."""
     both = len(shown) > 1
     net, *rest = COLUMNS.items()
     widths = dict([net, *RANGE_COLUMN.items(), *rest]) if several else dict(COLUMNS)
     widths |= OTHER if both else {} if several else RAW
-    out: list[str] = []
+    out: list[str | Table] = []
     for section, lines in sections(shown, catalogue):
         first = [line.rows[0] for line in lines]
         rates = _values(first, lambda row: row.mb_per_s(catalogue.bytes_moved(row.id, row.params)))
@@ -530,22 +546,23 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
             grid += [_marked(shown_nets, other), ratios]
         elif not several:
             grid += [list(column) for column in zip(*map(_raw, first), strict=True)]
-        out += Table([NAME, *figures(widths)], zip(*grid, strict=True)).text(section)
-        out += [
-            *_units([line.id for line in lines], catalogue),
-            *_ranges(first, catalogue),
-            "",
-        ]
+        heads = figures(widths, spare=SPARE)
+        notes = [*_units([line.id for line in lines], catalogue), *_ranges(first, catalogue)]
+        table = Table([NAME, *heads], zip(*grid, strict=True), section)
+        out += [table, *notes, *[""] * bool(notes)]
     return out
 
 
 def side_by_side(
-    named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
+    named: Sequence[tuple[str, Result]],
+    catalogue: Catalogue,
+    width: int | None = None,
+    form: Form = Form.TEXT,
 ) -> str:
     """Return net cycles of one operation in several results, and their ratios to the first."""
     named = split_by_language(named)
-    letters = text.letters(len(named))
-    out: list[str] = []
+    letters, width = text.letters(len(named)), width or text.columns()
+    out: list[str | Table] = []
     for letter, (name, result) in zip(letters, named, strict=True):
         why = result.incomplete
         notes = [f"INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
@@ -553,7 +570,13 @@ def side_by_side(
         for line in [*header(result), *notes]:
             out += text.wrap(f"    {line}", " " * 12, width)
     out += ["", *text.wrap(SIDE_BY_SIDE, "", width), ""]
-    fit = max(1, min(CHUNK, (width - NAME.width - 11) // 19))
+    fit = max(1, min(CHUNK, (width - text.LEAST[0] - 11) // 19))
+    fit = fit if form is Form.TEXT else len(named)
+    mixed = {
+        name
+        for name, (_, result) in zip(letters, named, strict=True)
+        if unlike(named[0][1], result)
+    }
     for icache in (True, False, None):
         columns = [result.column(icache, result.langs[0]) for _, result in named]
         if not any(columns):
@@ -561,31 +584,36 @@ def side_by_side(
         out += [f"I-cache {ICACHE[icache]}", ""]
         for at in range(1, len(named), fit):
             some = [0, *range(at, min(at + fit, len(named)))]
-            out += _side_by_side({letters[i]: columns[i] for i in some}, catalogue)
-    return "\n".join(out).rstrip() + "\n"
+            out += _side_by_side({letters[i]: columns[i] for i in some}, catalogue, mixed)
+    return text.written(out, form)
 
 
-def _side_by_side(shown: dict[str, RowsByKey], catalogue: Catalogue) -> list[str]:
+def _side_by_side(
+    shown: dict[str, RowsByKey], catalogue: Catalogue, mixed: Collection[str]
+) -> list[Table]:
     base, *others = shown
     widths = {base: 10}
     for letter in others:
         widths |= {letter: 10, f"{letter}/{base}": 7}
-    out: list[str] = []
+    out = []
     for section, lines in sections(list(shown.values()), catalogue):
-        table = Table([NAME, *figures(widths)])
+        table = Table([NAME, *figures(widths)], title=section)
         for line in lines:
             costs = [number(row.per_op if row else None, 3) + error_mark(row) for row in line.rows]
             first, *rest = _marked(costs, line.rows)
-            ratios = [_ratio(line.rows[0], row) for row in line.rows[1:]]
+            ratios = [
+                text.NONE if letter in mixed else _ratio(line.rows[0], row)
+                for letter, row in zip(others, line.rows[1:], strict=True)
+            ]
             pairs = (cell for both in zip(rest, ratios, strict=True) for cell in both)
             table.add(line.label, first, *pairs)
-        out += [*table.text(section), ""]
+        out.append(table)
     return out
 
 
-def event_counts(result: Result, catalogue: Catalogue) -> str:
+def event_counts(result: Result, catalogue: Catalogue, form: Form = Form.TEXT) -> str:
     """Return the event counts of each row, without the events of the counter reads."""
-    out = [*header(result), "", *EVENTS_LEGEND.splitlines(), ""]
+    out: list[str | Table] = [*header(result), "", *EVENTS_LEGEND.splitlines(), ""]
     columns = [NAME, *figures({name: max(EVENT_WIDTH, len(name)) for name in EVENTS.values()})]
     counted = replace(result, rows=tuple(row for row in result.rows if row.events))
     if not counted.table:
@@ -594,7 +622,7 @@ def event_counts(result: Result, catalogue: Catalogue) -> str:
         title = [LANGS[lang]] * (len(result.langs) > 1) + [f"i-cache {ICACHE[icache]}"]
         out += [text.sentence(", ".join(title)), ""]
         for section, lines in sections([counted.column(icache, lang)], catalogue):
-            table = Table(columns)
+            table = Table(columns, title=section)
             for line in lines:
                 (row,) = line.rows
                 events = row.events if row else {}
@@ -602,9 +630,9 @@ def event_counts(result: Result, catalogue: Catalogue) -> str:
                 # Decimals matter only in small counts.
                 cells = [number(n, 0 if n is not None and abs(n) >= 1000 else 1) for n in counts]
                 table.add(line.label + error_mark(row), *cells)
-            out += [*table.text(section), ""]
+            out.append(table)
     out += _errors(counted.table.values())
-    return "\n".join(out).rstrip() + "\n"
+    return text.written(out, form)
 
 
 def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, object]]:

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Format colours, numbers, prose and tables. `Table` writes cells as text, Markdown, HTML or JSON
-and escapes them.
+"""Format colours, numbers, prose and tables. `Table` writes cells as text, Markdown, HTML, CSV or
+JSON and escapes them.
 
 Colours are for terminals only and carry no information of their own. The command line switches them
-on for its standard output; everything else gets plain text.
+on for its standard output, and sets the width of the terminal; everything else gets plain text of
+LINE columns.
 """
 
+import csv
+import io
 import os
 import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import groupby, zip_longest
 from string import ascii_uppercase
 from typing import Any, TextIO
 
@@ -21,15 +25,27 @@ from markupsafe import Markup
 
 from tockmark.base.errors import printable_text
 
+NARROW, LINE, WIDE = 60, 100, 120  # columns: of the narrowest text, by default, of the widest
 _CODES = re.compile(r"\x1b\[\d+m")
+_NUMBER = re.compile(r"[-+]?[0-9.]+( %)?")
+_LABEL = re.compile(
+    r" *(\S.{0,20}? {2,}(?=\S))?"
+)  # of a line, which the next lines are indented by
 
 _on = False
+_columns = LINE
 
 
-def set_colours(stream: TextIO) -> None:
-    """Switch colours on if this stream wants them, else off."""
-    global _on
+def set_output(stream: TextIO) -> None:
+    """Use colours if this stream wants them, and the width of the terminal, from 60 to 120."""
+    global _on, _columns
     _on = wants_colours(stream.isatty(), os.environ)
+    _columns = min(WIDE, max(NARROW, shutil.get_terminal_size((LINE, 24)).columns))
+
+
+def columns() -> int:
+    """Return the width of the output in columns."""
+    return _columns
 
 
 def has_colours() -> bool:
@@ -89,8 +105,6 @@ def _coloured(text: str, code: int) -> str:
 # Numbers, percentages and prose.
 
 
-LINE = 100  # columns of the widest table by default
-NARROW = 80  # columns of the narrowest
 NONE = "-"
 
 
@@ -170,11 +184,6 @@ def letters(count: int) -> list[str]:
     return [first_letters[n // 26] + ascii_uppercase[n % 26] for n in range(count)]
 
 
-def width_of_terminal(most: int = LINE) -> int:
-    """Return the terminal's columns, at least 80 and at most `most`; 100 without a terminal."""
-    return min(most, max(NARROW, shutil.get_terminal_size((LINE, 24)).columns))
-
-
 def right(value: str, width: int) -> str:
     """Align a value, coloured or not, to the right of its column."""
     return " " * (width - shown_width(value)) + value
@@ -187,10 +196,27 @@ def left(value: str, width: int) -> str:
 
 def shortened(label: str, width: int) -> str:
     """Shorten a label to this width by cutting its middle, since labels differ at their ends."""
-    if len(label) <= width:
+    if shown_width(label) <= width:
         return label
+    label = uncoloured(label)
     kept = (width - 1) // 2
     return f"{label[: width - 1 - kept]}…{label[len(label) - kept :]}"
+
+
+def csv_cell(text: str) -> str:
+    """Return a text that spreadsheets do not evaluate as a formula."""
+    formula = text.startswith(("=", "+", "-", "@", "\t", "\r")) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if formula else text
+
+
+def beginning(label: str, width: int) -> str:
+    """Shorten a text to this width by cutting its end."""
+    return label if len(label) <= width else f"{label[: width - 1].rstrip()}…"
+
+
+def counted(count: int, noun: str = "row") -> str:
+    """Format a number of things."""
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def sentence(text: str) -> str:
@@ -198,9 +224,25 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def wrap(text: str, indent: str = "    ", width: int = LINE) -> list[str]:
-    """Wrap prose; lines after the first are indented."""
-    return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
+def wrap(text: str, indent: str = "    ", width: int | None = None) -> list[str]:
+    """Wrap prose, not inside words; lines after the first are indented."""
+    return textwrap.wrap(
+        text,
+        width or _columns,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def fold(text: str) -> str:
+    """Wrap the lines of a text that are wider than the output, below their labels."""
+    lines = []
+    for line in text.splitlines():
+        indent = len(_LABEL.match(line)[0])  # type: ignore[index]
+        wide = shown_width(line) > _columns
+        lines += wrap(line, " " * (indent if indent <= 24 else 4)) if wide else [line]
+    return "\n".join(lines) + "\n" * text.endswith("\n")
 
 
 def format_list(title: str, names: Sequence[str], most: int = 12) -> list[str]:
@@ -247,18 +289,26 @@ def _referenced(text: str, plain: str) -> Markup:
     return Markup(escaped_text)
 
 
+LEAST = (20, 10)  # columns of a cell that is cut, and of one in a spare column
+Cut = Callable[[str, int], str]
+RULE = "-"  # a row that is a line of dashes
+
+
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of a table. `width` and `gap` are for text only."""
+    """A column of a table. `width`, `gap`, `cut` and `spare` are for text only."""
 
     name: str = ""  # the heading; "\n" starts a second line
-    width: int = 0
+    width: int = 0  # at least
     gap: int = 1  # blanks before a cell
     left: bool = False  # aligned to the left, else to the right
     names: bool = False  # its cells are names, written as code in Markdown and HTML
+    cut: Cut | None = None  # shortens a cell to a width, if the table is too wide
+    spare: int = 0  # a table that is too wide omits the column with the largest number first
 
     def padded(self, cell: str) -> str:
         """Return a cell, coloured or not, with its gap and alignment."""
+        cell = self.cut(cell, self.width) if self.cut else cell
         return " " * self.gap + (left if self.left else right)(cell, self.width)
 
     def escaped(self, cell: str, as_code: Callable[[str], Markup]) -> Markup:
@@ -266,61 +316,128 @@ class TableColumn:
         return as_code(cell) if self.names and not isinstance(cell, Markup) else prose(cell)
 
 
-def figures(widths: Mapping[str, int], gap: int = 1) -> list[TableColumn]:
-    """Return columns of numbers; `widths` are by heading."""
-    return [TableColumn(name, width, gap) for name, width in widths.items()]
+def figures(
+    widths: Mapping[str, int], gap: int = 1, spare: Sequence[str] = ()
+) -> list[TableColumn]:
+    """Return columns of numbers; `widths` are by heading. A table that is too wide omits the first
+    of `spare` first."""
+    ranks = {name: len(spare) - at for at, name in enumerate(spare)}
+    return [
+        TableColumn(name, width, gap, spare=ranks.get(name, 0)) for name, width in widths.items()
+    ]
 
 
 class Table:
-    """A table that can be written as text, Markdown, HTML or JSON.
+    """A table that can be written as text, Markdown, HTML, CSV or JSON.
 
     A cell is a string, possibly coloured: `bad("+3 %")`. The writers pad it, and escape it unless
-    it is `Markup`. A row that is a single string spans all columns.
+    it is `Markup`. A row that is a single string spans all columns; the last cell of another row
+    that is too short spans the rest.
 
         table = Table([TableColumn("", 30, 0, left=True), *figures({"base": 9, "new": 9})])
         table.add(row.name, number(base), bad(number(new)))
         lines = table.text("A section")  # or table.markdown(), table.html(), table.records()
 
-    In text, a line of dashes follows the headings; `rule` sets its length (default: the table's
-    width). With `ends_at`, lines end at that column, and a long first cell may use the blanks of
-    the next.
+    In text, columns are as wide as their cells. If the table is wider than the output, it omits
+    columns, the spare ones first and then those on the right, and cuts the first column, and others
+    that have `cut`.
     """
 
     def __init__(
         self,
         columns: Sequence[TableColumn],
         rows: Iterable[Sequence[str]] = (),
-        ends_at: int = 0,
-        rule: int = 0,
+        title: str = "",
+        heads: Sequence[str] = (),
     ) -> None:
-        self.columns, self.rows = columns, list(rows)
-        self.ends_at, self.rule = ends_at, rule
+        """`heads` replace the headings in text, and then the widths stay as they are."""
+        self.columns, self.rows, self.title, self.heads = columns, list(rows), title, heads
 
     def add(self, *cells: str) -> None:
         """Add a row; a single string spans all columns."""
         self.rows.append(cells[0] if len(cells) == 1 else cells)
 
+    def _fitted(self, width: int) -> tuple["Table", list[str]]:
+        """Return the table with columns that fit into this width, and the names of others."""
+        rows = [row for row in self.rows if not isinstance(row, str)]
+        full = [row for row in rows if len(row) == len(self.columns)]
+        widths = []
+        for at, column in enumerate(self.columns):
+            cells = [row[at] for row in (rows if not at else full) if len(row) > at + 1 or at]
+            heads = column.name.split("\n")
+            least = 0 if column.cut or not at else column.width
+            widths.append(max([least, *map(shown_width, [*heads, *cells])]))
+        first = self.columns[0]
+        cut = {at: column.cut for at, column in enumerate(self.columns) if column.cut}
+        cut |= {0: shortened} if first.left and not first.cut else {}
+        least_widths = [
+            min(own, LEAST[self.columns[at].spare > 0]) if at in cut else own
+            for at, own in enumerate(widths)
+        ]
+        kept = [
+            at
+            for at, column in enumerate(self.columns)
+            if not column.spare or not full or any(row[at] for row in full)
+        ]
+        empty = set(range(len(self.columns))) - set(kept)
+        while sum(self.columns[at].gap + least_widths[at] for at in kept) > width and kept[2:]:
+            ranks = {at: self.columns[at].spare for at in kept if at or first.spare}
+            last = max(ranks, key=lambda at: (ranks[at], at not in cut, at))
+            kept = [
+                at
+                for at in kept
+                if at != last and (not ranks[last] or ranks.get(at) != ranks[last])
+            ]
+        room = width - sum(self.columns[at].gap + least_widths[at] for at in kept)
+        for at in kept:
+            if at in cut:
+                more = max(0, min(room, widths[at] - least_widths[at]))
+                widths[at], room = least_widths[at] + more, room - more
+        shown = [replace(self.columns[at], width=widths[at], cut=cut.get(at)) for at in kept]
+        fitted = Table(shown)
+        for row in self.rows:
+            whole = isinstance(row, str) or len(row) < len(self.columns)
+            fitted.rows.append(row if whole else [row[at] for at in kept])
+        omitted = [
+            column.name for at, column in enumerate(self.columns) if at not in {*kept, *empty}
+        ]
+        return fitted, [*dict.fromkeys(" ".join(name.split()) for name in omitted if name.strip())]
+
+    @property
+    def width(self) -> int:
+        """The sum of the columns' widths."""
+        return sum(column.gap + column.width for column in self.columns)
+
     def line(self, cells: Sequence[str]) -> str:
         """Return a row as text."""
         if isinstance(cells, str):
-            return cells
-        first, *rest = (
-            column.padded(cell) for column, cell in zip(self.columns, cells, strict=True)
-        )
-        if self.ends_at:
-            room = self.ends_at - len(cells[0]) - 1
-            return f"{cells[0]} {right(''.join(rest).lstrip(), room)}".rstrip()
-        return "".join([first, *rest]).rstrip()
+            return RULE * self.width if cells == RULE else cells
+        spanning = len(cells) < len(self.columns)
+        own = cells[:-1] if spanning else cells
+        line = "".join(column.padded(cell) for column, cell in zip(self.columns, own, strict=False))
+        if spanning:
+            room = max(self.width, _columns) - shown_width(line) - 1
+            line += f" {shortened(cells[-1], room)}"
+        return line.rstrip()
 
     def heading(self) -> list[str]:
         """Return the headings and the rule as text."""
         lines = zip_longest(*(column.name.split("\n") for column in self.columns), fillvalue="")
-        width = sum(column.gap + column.width for column in self.columns)
-        return [*map(self.line, lines), "-" * (self.rule or self.ends_at or width)]
+        return [*map(self.line, lines), self.line(RULE)]
 
-    def text(self, *titles: str) -> list[str]:
+    def text(self, *titles: str, width: int | None = None) -> list[str]:
         """Return the titles, headings and rows as lines of text."""
-        return [*titles, *self.heading(), *map(self.line, self.rows)]
+        width = width or _columns
+        table, omitted = (self, []) if self.heads else self._fitted(width)
+        lines = [*titles, *(self.heads or table.heading())]
+        for row in table.rows:
+            line = table.line(row)
+            lines += wrap(line, width=width) if shown_width(line) > width else [line]
+        return (
+            [*lines, *wrap(f"({width} columns: without {', '.join(omitted)})")]
+            if omitted
+            else lines
+        )
 
     def markdown(self) -> list[str]:
         """Return the table as lines of Markdown with an empty last line; nothing without rows."""
@@ -345,8 +462,66 @@ class Table:
     def _cells(self) -> Iterator[list[tuple[TableColumn, str]]]:
         """Yield each row as pairs of column and cell; a cell that spans all has an empty column."""
         for row in self.rows:
-            across = isinstance(row, str)
-            yield [(TableColumn(), str(row))] if across else [*zip(self.columns, row, strict=True)]
+            if isinstance(row, str):
+                yield [(TableColumn(), str(row))] * (row != RULE)
+            else:
+                yield [
+                    *zip(self.columns, [*row, *[""] * (len(self.columns) - len(row))], strict=True)
+                ]
+
+
+class Form(StrEnum):
+    """The format of a table."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+
+
+def preformatted(lines: Sequence[str]) -> list[str]:
+    """Return lines as preformatted Markdown. A blank line, which would end it, gets a space."""
+    return ["<pre>", *(escaped(line) or " " for line in lines), "</pre>"]
+
+
+def written(parts: Sequence[str | Table], form: Form) -> str:
+    """Return lines and tables in this form. CSV has only the tables; its sections are their titles
+    and the rows that span all columns."""
+    if form is Form.CSV:
+        return _csv([part for part in parts if isinstance(part, Table)])
+    lines: list[str] = []
+    for _, some in groupby(parts, lambda part: isinstance(part, Table)):
+        group = list(some)
+        words = [part for part in group if isinstance(part, str)]
+        if form is Form.TEXT:
+            lines += words
+        elif words:
+            lines += [*preformatted("\n".join(words).strip("\n").split("\n")), ""]
+        for table in (part for part in group if isinstance(part, Table)):
+            if form is Form.TEXT:
+                lines += [*table.text(*[table.title] * bool(table.title)), ""]
+            else:
+                title = [f"#### {prose(table.title)}", ""] if table.title else []
+                lines += [*title, *table.markdown()]
+    whole = "\n".join(lines).rstrip() + "\n"
+    return fold(whole) if form is Form.TEXT else whole
+
+
+def _csv(tables: Sequence[Table]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    before: list[str] = []
+    for table in tables:
+        section = table.title
+        heads = ["section", *(" ".join(column.name.split()) or "row" for column in table.columns)]
+        if heads != before:
+            writer.writerow(before := heads)
+        for row in table.rows:
+            if isinstance(row, str):
+                section = row
+            else:
+                cells = (uncoloured(cell).strip() for cell in row)
+                writer.writerow([section, *("" if c == NONE else csv_cell(c) for c in cells)])
+    return out.getvalue()
 
 
 def as_json(records: object) -> Any:

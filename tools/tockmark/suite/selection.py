@@ -223,7 +223,7 @@ def split_names(option: str, text: str | None, names: Iterable[str]) -> list[str
         if name not in every:
             near = similar_names(name, every)
             todo = f"did you mean {' or '.join(near)}?" if near else choices
-            raise TockmarkError(f"there is no {option} '{name}'", todo)
+            raise TockmarkError(f"--{option}: there is no '{name}'", todo)
     if not chosen:
         raise TockmarkError(f"--{option} '{text}' names nothing", choices)
     return [name for name in every if name in chosen]

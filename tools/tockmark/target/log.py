@@ -5,6 +5,7 @@ Nothing is run. Each boot prints what the log has for its image.
 """
 
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator, Mapping
@@ -64,6 +65,7 @@ class FileSession:
 
     def __post_init__(self) -> None:
         self.watch = Watch(self.start.image, self.start.reporter)
+        self.whole = self.text
 
     @property
     def _panicked(self) -> bool:
@@ -79,11 +81,20 @@ class FileSession:
     def stop(self) -> None:
         self.text = []
 
+    def _absent(self) -> str:
+        """Return why no line of the log is from this boot."""
+        images = set(re.findall(r" image=([0-9a-f]{8})", "\n".join(self.whole)))
+        if images and self.start.image not in images:
+            return (
+                f"the log is of other images ({', '.join(sorted(images))}), not {self.start.image}"
+            )
+        return "the boot is not in the log"
+
     def ending(self) -> Ending:
         watch = self.watch
         if watch.over:
             return Ending(panicked=self._panicked)
-        why = "the log ends before this boot does" if watch.began else "the boot is not in the log"
+        why = "the log ends before this boot does" if watch.began else self._absent()
         if self._panicked:
             why = f"{PANICKED}: {watch.panic}"
         return Ending(why, panicked=self._panicked)

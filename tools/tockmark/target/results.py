@@ -141,9 +141,13 @@ def default_path(asked: RunOptions, result: Result, only: str | None, short: boo
     if only is not None:
         parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
     parts += ["incomplete"] if result.incomplete else []
-    stem, count = "-".join(file_name(part) for part in parts if part), 1
-    path = paths.NEW_RESULTS / f"{stem}.json"
+    return unused_path(paths.NEW_RESULTS / "-".join(file_name(part) for part in parts if part))
+
+
+def unused_path(stem: Path) -> Path:
+    """Return a new path for a result, with a number if necessary."""
+    path, count = stem.with_name(f"{stem.name}.json"), 1
     while path.exists() or path.with_suffix(".log").exists():
         count += 1
-        path = paths.NEW_RESULTS / f"{stem}-{count}.json"
+        path = stem.with_name(f"{stem.name}-{count}.json")
     return path

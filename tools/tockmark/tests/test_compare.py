@@ -212,10 +212,10 @@ def test_rows_that_only_one_side_has_are_listed(catalogue: Catalogue) -> None:
     assert [lone.name for lone in pair_.gone] == ["a.y icache=off"]
     assert [row.name for row in pair_.added] == ["a.z n=2 icache=off"]
     text = shown(base, two, pair_)
-    assert "gone (1): a.y" in text
+    assert "gone, it is not there (1): a.y" in text
     assert "a.z n=2" in text
     judgement = judge_comparison(pair_, load_limits(None, catalogue))
-    assert headline(judgement).startswith("1 row gone; 1 row new; ")
+    assert "only 2 of 4 rows in common (1 gone, 1 new); " in headline(judgement)
     assert any("a.z n=2 icache=off" in note for note in judgement.notes)
 
 
@@ -282,12 +282,11 @@ def test_the_table_fits_and_shows_the_verdict(catalogue: Catalogue) -> None:
     text = shown(base, two, first)
     assert max(map(len, text.splitlines())) <= 100
     (line,) = (line for line in text.splitlines() if line.startswith("a.y "))
-    assert line.split()[-1] == "worse"
+    assert line.split()[-2] == "worse"
     second = compare(base, base, "c", catalogue, Margins(), CALM)
     text = shown(base, two, first, second)
     assert max(map(len, text.splitlines())) <= 100
-    (line,) = (line for line in text.splitlines() if line.startswith("a.x "))
-    assert line.split()[1:] == ["1000", "1010", "+1.00", "%", "=", "1000", "0", "%", "="]
+    assert text.count(" worse ") == 1 + text.count("worse, better:")
 
 
 def test_the_verb_compares_and_sets_the_exit_code(

@@ -77,7 +77,7 @@ def test_each_language_is_compared_with_its_own(both: Result) -> None:
     }
     assert pairs_.mean is pairs_.means["c"]
     text = comparison.compare_text([("a", both), ("b", new)], [(pairs_, judge_comparison(pairs_))])
-    assert "Processor" in text
+    assert f"{COMMAND} Rust" in text
     assert "1.5000" in " ".join(text.split())
     made_json = comparison.compare_json("a", [(pairs_, judge_comparison(pairs_))])
     (document,) = json.loads(json.dumps(made_json))["comparisons"]
@@ -106,7 +106,7 @@ def test_limits_find_the_language_that_got_worse(both: Result) -> None:
     assert judgement.exit_code == REGRESSION
     rows = {row.row.name for row in judgement.rows if row.limit}
     assert rows == {f"{COMMAND} icache=off lang=rust"}
-    text = comparison.judged_text("a", [(compared(both, worse), judgement)], 100, every=False)
+    text = comparison.judged_text("a", [(compared(both, worse), judgement)], every=False)
     assert f"{COMMAND} Rust" in text
     assert judged(both, both, KNOWN).exit_code == OK
 
@@ -132,14 +132,14 @@ def test_the_verb_compares_by_language(
     run = CliRunner().invoke
     done = run(app, ["compare", "--by", "lang", str(path)])
     assert done.exit_code == OK, done.output
-    assert f"A = {path}, C, the base" in done.output
-    assert f"B = {path}, Rust" in done.output
+    assert f"base    {path}, C\n" in done.output
+    assert f"new     {path}, Rust\n" in done.output
     assert "differs: language  c -> rust" in done.output
     document = json.loads(run(app, ["compare", "--by", "lang", str(path), "--json"]).output)
     rows = [row for row in document["comparisons"][0]["rows"] if row["id"] == COMMAND]
     assert [row["estimate"] for row in rows] == [pytest.approx(0.3)] * 2
     for words, says in (
-        (["--by", "abi", str(path)], "there is no by 'abi'"),
+        (["--by", "abi", str(path)], "there is no 'abi'"),
         (["--by", "lang", str(path), str(alone)], "but 2 are given"),
         (["--by", "lang", str(alone)], "only in C"),
         ([str(path)], "or --by lang"),

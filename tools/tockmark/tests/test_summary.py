@@ -17,7 +17,7 @@ from tockmark.suite.selection import SCREEN, select, single_row
 from tockmark.tests import made
 
 KNOWN = catalogues.load()
-COMMITTED = ["baseline-cw310", "tock-2.2-cw310", "tock-master-cw310"]
+COMMITTED = ["tock-2.2-cw310", "tock-master-cw310", "baseline-cw310"]
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +31,14 @@ def cells(text: str, words: str) -> list[str]:
     return line.removeprefix(f"  {words}").split()
 
 
-@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("width", [60, 80, 100])
 @pytest.mark.parametrize("many", [1, 2, 3, 5])
 def test_it_fits_and_its_columns_are_aligned(
     named: list[tuple[str, Result]], width: int, many: int
 ) -> None:
     lines = table.first_screen((named * 2)[:many], KNOWN, width).splitlines()
     assert max(map(len, lines)) <= width
-    if many <= 3:
+    if many <= 3 and width >= 80:
         assert len(lines) <= 51  # lines of a screen
     rows = [line for line in lines if line.startswith("  ") and line.strip()[0].islower()]
     points = [[at for at, c in enumerate(line) if c == "."] for line in rows]
@@ -53,7 +53,6 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
         id_, params = single_row(KNOWN, term)
         figures = cells(text, words)
         rows = [result.table[id_, frozenset(params.items()), True, "c"] for _, result in named]
-        rows = [rows[1], rows[2], rows[0]]  # our own kernel is last
         assert len(figures) == 7
         for row, at in zip(rows, (0, 2, 5), strict=True):
             assert row.per_op is not None
@@ -85,12 +84,12 @@ def test_the_heading_distinguishes_kernels_and_shows_how_they_were_built(
     named: list[tuple[str, Result]],
 ) -> None:
     text = " ".join(table.first_screen(named, KNOWN, 100).split())
-    assert table.short_names(named, 15) == ["baseline", "Tock 2.2", "Tock master"]
+    assert table.short_names(named, 15) == ["Tock 2.2", "Tock master", "baseline"]
     assert "opt-level 3" in text
     assert text.count("opt-level z") == 2
     assert "baseline" in text
     assert "baseline" in text
-    twice = table.short_names([named[0], ("x/again.json", named[0][1])], 15)
+    twice = table.short_names([named[2], ("x/again.json", named[2][1])], 15)
     assert twice == ["baseline-cw310", "again"]
     here, study = (
         ("x.json", file.load(paths.RESULTS / f"{name}.json"))

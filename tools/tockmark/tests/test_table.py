@@ -107,7 +107,13 @@ def test_every_function_that_writes_a_table_escapes_text() -> None:
     made.add("<b>|`", "\x1b[31m2 @x\x1b[0m")
     made.add(Markup("<i>c</i>"), Markup("[d](e)"))
     made.add("all of it")
-    assert made.text("title")[:5] == ["title", "row      n", "         B", "-" * 10, "a_b      1"]
+    assert made.text("title")[:5] == [
+        "title",
+        "row           n",
+        "              B",
+        "-" * 15,
+        "a_b           1",
+    ]
     assert made.text()[-1] == "all of it"
     assert made.markdown()[2:] == [
         "| `a_b` | 1 |",

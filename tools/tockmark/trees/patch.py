@@ -273,6 +273,8 @@ def tock_release(tree: Path) -> str | None:
         return f"Tock {'.'.join(numbers)}"
     # Without a version: until 2021-03 upcalls were called callbacks.
     sources = (tree / LIBRARY).parent
+    if not (tree / "chips").is_dir():  # not Tock, such as our own kernel
+        return None
     if (sources / "callback.rs").is_file():
         return "Tock 1.x"
     return "Tock between 1.x and 2.0" if (sources / "upcall.rs").is_file() else None
