@@ -242,8 +242,10 @@ def picture() -> bytes:
             "results/opt: " + ", ".join(f"{kernel}-{{{','.join(LEVELS)}}}" for kernel in KERNELS),
             f"links: {condition()} · {board.title}, {board.clock} · timing: {board.validity}",
         ]
-        sheet = plot.Sheet("Speed against size, by opt-level", notes, 2, len(DRAWN), 2.5)
-        for (icache, name), axes in zip(product((True, False), DRAWN), sheet.panels, strict=True):
+        sheet = plot.Sheet(
+            "Speed against size, by opt-level", notes, len(DRAWN), 2, 2.1, width=plot.NARROW
+        )
+        for (name, icache), axes in zip(product(DRAWN, (True, False)), sheet.panels, strict=True):
             top = 0.0
             for style, kernel in zip(plot.STYLES, KERNELS, strict=False):
                 rows = [run(kernel, level).row(name, icache) for level in LEVELS]
@@ -271,12 +273,16 @@ def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any
         [most - at for at, (_, most) in zip(y, ranges, strict=True)],
     ]
     axes.errorbar(x, y, yerr=bars, label=KERNELS[kernel], capsize=2.5, elinewidth=1, **style)
-    # The baseline's points are too close for four letters; master's are left of 2.2's.
+    # The baseline's points are too close for four letters; master's are left of and above 2.2's.
     named = (LEVELS[0], LEVELS[-1]) if kernel == "baseline" else LEVELS
-    offset = (-8, -9) if kernel == "tock-master" else (5, 3)
+    low = {"2": (-4, -12), "3": (4, -9)}
+    high = {"2": (-4, 6), "3": (4, 3)}
+    sides = {"tock-master": high, "tock-2.2": low}.get(kernel, {})
+    side = (-10, -4) if kernel == "tock-master" else (6, 1)
     for level, *point in zip(LEVELS, x, y, strict=True):
         if level in named:
+            offset = sides.get(level, side)
             axes.annotate(
-                level, (point[0], point[1]), offset, textcoords="offset points", fontsize=7
+                level, (point[0], point[1]), offset, textcoords="offset points", fontsize=7.5
             )
     return max(most for _, most in ranges)

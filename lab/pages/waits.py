@@ -32,6 +32,7 @@ CHANGED = {
 KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "our baseline"}
 LEVELS = {"Tock 2.2, z": "tock-2.2", "2.2, 2": "tock-2.2-2"}
 LEVELS |= {"Tock master, z": "tock-master", "master, 2": "tock-master-2"}
+DRAWN = {**LEVELS, "baseline, 3": "baseline"}  # of the picture
 LINES = "uart-"  # before a kernel's name: its lines
 MICROSECOND = 1_000_000
 SIDES = ("base", "head")

@@ -29,20 +29,22 @@ from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
 from tockmark.compare.spread import committed_spread, paired_spread
 from tockmark.compare.verdict import Judgement, judge_comparison
+from tockmark.latency import report as latency
+from tockmark.latency.report import StoredLatency
 from tockmark.profile import file as profiles
 from tockmark.profile.file import StoredProfile
 from tockmark.result import file
 from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
 from tockmark.show import text
-from tockmark.show.table import Named, ResultColumn, short_names, split_by_language
+from tockmark.show.table import Named, ResultColumn, short_names, short_title, split_by_language
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
 
 START = 4096  # bytes at the start of a file that contain its format
-IGNORED = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # suffixes of other files
-FORMATS = {file.FORMAT, profiles.FORMAT}
+IGNORED = {".md", ".txt", ".svg", ".folded", ".html"}  # suffixes of documents
+FORMATS = {file.FORMAT, profiles.FORMAT, latency.FORM}
 WHOLE = 2 / 3  # a result of the whole suite has at least this share of its benchmarks
 MOST = 8  # at most this many comparisons, with a page each
 KERNELS = 12  # at most this many kernels with a page each; the table has all
@@ -106,6 +108,7 @@ class SiteSources:
     given_by_name: set[str] = field(default_factory=set)  # names of results
     studies: list[Named] = field(default_factory=list)  # results with figures that others published
     profiles: list[tuple[str, StoredProfile]] = field(default_factory=list)
+    latencies: list[tuple[str, StoredLatency]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # a line for each damaged file
     unknown_files: list[str] = field(default_factory=list)  # a line for each
 
@@ -114,14 +117,21 @@ class SiteSources:
         """The results and the studies."""
         return [*self.results, *self.studies]
 
+    @property
+    def pageless(self) -> list[str]:
+        """A line for each file without a page, with the reason."""
+        return [*self.problems, *self.unknown_files]
+
     def add_from_folder(self, path: Path, name: str) -> None:
         """Add a file of a folder, or report that it is damaged or has an unknown format."""
         try:
             format_ = source_format(path)
             if format_ in FORMATS:
                 self.add(path, name, format_)
-            elif path.suffix not in IGNORED and format_ is None:
-                self.unknown_files.append(f"{shown(path)}: unknown format, ignored")
+            elif path.suffix == ".log":
+                self.unknown_files.append(f"{shown(path)}: a log; `tockmark board parse` reads it")
+            elif path.suffix not in IGNORED:
+                self.unknown_files.append(f"{shown(path)}: {format_ or 'unknown format'}, no page")
         except TockmarkError as error:
             self.problems.append(str(error))
 
@@ -129,6 +139,8 @@ class SiteSources:
         """Add a file. Raise TockmarkError if it cannot be read."""
         if format_ == profiles.FORMAT:
             self.profiles.append((name, profiles.load(path)))
+        elif format_ == latency.FORM:
+            self.latencies.append((name, latency.load(path)))
         else:
             result = file.load(path)
             named = Named(self._free(name, path), result)
@@ -162,9 +174,11 @@ def gather(inputs: Iterable[Path]) -> SiteSources:
             sources.add(path, path.stem, source_format(path))
             sources.given_by_name |= {named.name for named in sources.results[before:]}
     if not sources.every:
-        for why in (*sources.problems, *sources.unknown_files):
+        for why in sources.pageless:
             raise TockmarkError(why)
-        raise TockmarkError("no results", "give result files, or folders that contain some")
+        for name, _ in (*sources.latencies, *sources.profiles):
+            raise TockmarkError(f"{name}: not a result", "give a result as well")
+        raise TockmarkError("no files", "give result files, or folders that contain some")
     return sources
 
 
@@ -199,9 +213,9 @@ class Addresses:
     def __init__(self) -> None:
         self._of: dict[tuple[str, object], str] = {}
 
-    def page(self, folder: str, key: object, name: str) -> str:
+    def page(self, folder: str, key: object, name: str, suffix: str = ".html") -> str:
         """Return the path of a page from the site's root. The same key has the same path."""
-        return self._free(folder, key, f"{folder}/", name, ".html")
+        return self._free(folder, key, f"{folder}/", name, suffix)
 
     def part(self, page: str, key: object, name: str) -> str:
         """Return the path of a part of a page, with its id."""
@@ -294,8 +308,15 @@ class ColumnGroup:
 
     @cached_property
     def names(self) -> list[str]:
-        """The distinct names of the columns."""
-        return distinct_names([Named(column.name, column.result) for column in self.columns])
+        """The name of each column: its kernel with the opt-level. If several have one, the oldest
+        result keeps it, so that a further result changes no name."""
+        by_date = sorted(self.columns, key=lambda column: column.result.provenance.date)
+        first = {kernel_name(column.result): column for column in reversed(by_date)}
+        return [
+            name if first[name] is column else f"{name}, {column.name}"
+            for column in self.columns
+            for name in [kernel_name(column.result)]
+        ]
 
     def blocks(
         self, catalogue: Catalogue
@@ -546,7 +567,7 @@ class Site:
             kernel = named[0].result.provenance.kernel if named else stored[0].kernel
             title = kernel.title
             if named and not kernel.name:
-                title = called_by_editor.get(named[0].name) or f"{title} of {named[0].name}"
+                title = called_by_editor.get(named[0].name) or f"Kernel of {named[0].name}"
             several = sum(other[0] == key[0] for other in groups) > 1  # with different options
             level = kernel.opt_level or "unknown"
             called = f"{title}-opt-level-{level}" if several else title
@@ -609,6 +630,12 @@ def _condition(result: Result) -> tuple[object, ...]:
 def is_baseline(named: Named) -> bool:
     """Return whether a result is of the baseline kernel."""
     return named.result.provenance.kernel.is_baseline
+
+
+def kernel_name(result: Result) -> str:
+    """Return the short name of a result's kernel, with its opt-level."""
+    kernel = result.provenance.kernel
+    return f"{short_title(kernel)} ({kernel.opt_level or 'unknown opt-level'})"
 
 
 def distinct_names(named: list[Named]) -> list[str]:

@@ -6,7 +6,7 @@ All figures come from result/model.py, and the verdicts from `tockmark compare`.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from tockmark.compare.pairs import Comparison, Mean
 from tockmark.compare.verdict import JUDGED, MOVED, Judgement, RowVerdict, Verdict, verdict_of
+from tockmark.latency.report import NOUN, StoredLatency
 from tockmark.profile import report
 from tockmark.profile.file import Share, StoredProfile, sum_shares
 from tockmark.result.model import Result, Row, microseconds
@@ -31,7 +32,6 @@ from tockmark.site.model import (
     SitePair,
     choices,
     group_in_sentence,
-    is_baseline,
 )
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
 from tockmark.suite.selection import screen, single_row
@@ -53,6 +53,7 @@ TIMING: dict[Timing, str] = {
     "runs. Instruction counts are valid.",
 }
 UNKNOWN = "unknown"
+TITLE = "What the kernel’s operations cost"  # of the first page, whatever the results
 THIN, MINUS = "\u202f", "\u2212"
 FUNCTIONS = 12  # of a profile; the others share one line
 
@@ -103,6 +104,20 @@ def conditions(result: Result) -> dict[str, str]:
         "timing": about.board.validity,
         "date": about.date[:10],
     }
+
+
+def setting(results: Iterable[Result], icache: bool | str | None = "") -> str:
+    """Return the machines, clocks, cache settings (all, or `icache`) and interface versions of
+    results, for a caption."""
+    some = list(results)
+    boards = dict.fromkeys(
+        f"{result.provenance.board.title}, {result.provenance.board.clock}" for result in some
+    )
+    settings = [icache] if isinstance(icache, bool | None) else (i for r in some for i in r.icaches)
+    caches = sorted({ICACHE[cache] for cache in settings}, reverse=True)
+    abis = sorted({str(result.provenance.abi or UNKNOWN) for result in some})
+    words = f"{', '.join(boards)}, i-cache {' and '.join(caches)}"
+    return f"{words}, interface version {' and '.join(abis)}"
 
 
 def condition(result: Result, leveled: bool = True) -> str:
@@ -236,7 +251,40 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
         "µs per op": "–" if row.errors else trimmed(row.us),
         "MB/s": "–" if row.errors else trimmed(row.mb_per_s(moved)),
         "steady": row.steadiness or "–",
+        "samples, links": distribution(row),
     }
+
+
+BINS, WIDE, HIGH = 12, 60, 8  # of the picture of a distribution: its bars, and its size in px
+
+
+def distribution(row: Row) -> Markup | str:
+    """Draw the steady samples of the first layout as bars, and the nets of all links as ticks below
+    them, on one scale; nothing if all are equal."""
+    if row.cycles is None or row.errors:
+        return ""
+    samples = [net for s in row.cycles.steady if (net := row.cycles.net_of(s)) is not None]
+    if row.cycles.is_slope:
+        samples = []  # of several passes: not on the scale of a net
+    nets = row.cycles.nets
+    low, high = min((*samples, *nets), default=0), max((*samples, *nets), default=0)
+    if low == high:
+        return ""
+    scale = (WIDE - 2) / (high - low)
+    counts = Counter(min(int((net - low) * BINS / (high - low)), BINS - 1) for net in samples)
+    most = max(counts.values(), default=1)
+    step = WIDE // BINS
+    bars = "".join(
+        f"M{step * n} {HIGH}v-{tall}h{step - 1}v{tall}z"
+        for n, count in sorted(counts.items())
+        for tall in [max(1, HIGH * count // most)]
+    )
+    ticks = "".join(f"M{at + 1} 9v4" for at in sorted({round((n - low) * scale) for n in nets}))
+    words = f"{len(samples)} samples and {len(nets)} links, {number(low)} to {number(high)} cycles"
+    return Markup(
+        f'<svg class="dots" role="img" aria-label="{words}"><path d="{bars}"/>'
+        f'<path class="links" d="{ticks}"/></svg>'
+    )
 
 
 # The first page, and comparisons.
@@ -245,6 +293,53 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
 def opt_level(result: Result) -> str:
     """Return the opt-level of a result's kernel, in words."""
     return f"opt-level {result.provenance.kernel.opt_level or UNKNOWN}"
+
+
+def rows_address(site: Site, named: Named) -> str:
+    """Return the path of the page with all rows of a result."""
+    return site.addresses.page("rows", named.name, named.name)
+
+
+# Waits.
+
+
+def latency_groups(site: Site) -> dict[str, dict[str, StoredLatency]]:
+    """Return the latencies that can be compared, by their conditions and the kernels' names."""
+    groups: dict[str, dict[str, StoredLatency]] = {}
+    for name, latency in site.sources.latencies:
+        counts = {load.whole.count for load in latency.loads}
+        conditions = (
+            f"simulated by {latency.board}, {latency.clock_hz / 1e6:g} MHz, i-cache"
+            f" {ICACHE[latency.icache]}, interface version 2, {max(counts, default=0)}"
+            f" {NOUN[latency.chain]}s with each load"
+        )
+        title = latency.kernel.title.replace(", patched", "")
+        kernel = f"{title} ({latency.kernel.opt_level or UNKNOWN})"
+        group = groups.setdefault(conditions, {})
+        group[kernel if kernel not in group else f"{kernel}, {name}"] = latency
+    return groups
+
+
+def wait_lines(
+    latencies: Mapping[str, StoredLatency],
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield each load with the worst wait on each kernel, the median and the 99th percentile."""
+    whats = {
+        load.name: load.what
+        for latency in latencies.values()
+        for load in (*latency.loads, *latency.never)
+    }
+    for name, what in whats.items():
+        cells = []
+        for latency in latencies.values():
+            waits = {load.name: load.whole for load in latency.loads}.get(name)
+            lost = {load.name: load.cycles for load in latency.never}.get(name)
+            if waits:
+                rest = f"{number(waits.median)} · {number(waits.most_of)}"
+                cells.append((number(waits.worst), rest))
+            else:
+                cells.append((f"> {number(lost)}", "did not come") if lost else ("–", ""))
+        yield f"{name}: {what}", cells
 
 
 # The section of a benchmark, on the page of its group.
@@ -394,6 +489,13 @@ def bodies_of(site: Site, id_: str) -> list[Body]:
     ]
 
 
+def cell_heads(lines: Sequence["MeasuredLine"], catalogue: Catalogue) -> list[str]:
+    """Return the columns of a benchmark's rows: no throughput if they move no bytes."""
+    row = next(iter(lines[0][3].values()))
+    moved = catalogue.bytes_moved(row.id, row.params)
+    return [head for head in row_cells(row, catalogue) if moved or head != "MB/s"]
+
+
 MeasuredLine = tuple[Named, Lang, bool | None, dict[RowKey, Row]]
 
 
@@ -464,12 +566,23 @@ def profile_anchor(site: Site, kernel: SiteKernel, profile: StoredProfile) -> st
     return site.addresses.part(kernel.page, ("profile", key), name).partition("#")[2]
 
 
-def flame_graph(profile: StoredProfile) -> Markup:
-    """Return the flame graph as an HTML element. Its text is already escaped."""
+def profile_setting(kernel: SiteKernel, profile: StoredProfile) -> str:
+    """Return the conditions of a profile, whose sample is always simulated."""
+    if kernel.named:
+        return setting([kernel.named[0].result], profile.icache)
+    return f"simulated by {profile.board}, i-cache {ICACHE[profile.icache]}"
+
+
+def flame_address(site: Site, kernel: SiteKernel, profile: StoredProfile) -> str:
+    """Return the path of a flame graph, which is a file of its own."""
+    name = f"{kernel.title}-{profile.label}-cache-{ICACHE[profile.icache]}"
+    return site.addresses.page("flame", (kernel.page, kernel.profiles.index(profile)), name, ".svg")
+
+
+def flame_graph(profile: StoredProfile) -> str:
+    """Return the flame graph as an SVG file."""
     title = f"{profile.kernel.title}, {profile.board}, i-cache {ICACHE[profile.icache]}"
-    svg = report.flame_graph(profile, title, report.total_in_words(profile))
-    svg = svg[svg.index("<svg") :].replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
-    return Markup(svg.replace("<svg", '<svg role="img" aria-label="flame graph"', 1))
+    return report.flame_graph(profile, title, report.total_in_words(profile))
 
 
 # The page of a study.
@@ -716,16 +829,3 @@ def without_figures(judgement: Judgement) -> dict[str, list[str]]:
 def names_of_rows(catalogue: Catalogue) -> dict[RowKey, str]:
     """Return the labels of the rows of the first screen."""
     return {key: words for rows in screen(catalogue).values() for words, key in rows.items()}
-
-
-def title(site: Site) -> str:
-    """Return the title of the first page."""
-    for group in site.groups[:1]:
-        named = zip(group.names, group.results, strict=True)
-        others = [name for name, result in named if not is_baseline(result)]
-        names = list(dict.fromkeys(others or group.names))
-        if len(names) <= TOPICS:
-            listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-            return f"What {listed} {'cost' if len(names) > 1 else 'costs'}"
-        return f"What {len(names)} kernels cost"
-    return "What the operating system costs"
