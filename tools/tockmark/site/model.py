@@ -36,8 +36,7 @@ from tockmark.profile.file import StoredProfile
 from tockmark.result import file
 from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
-from tockmark.show import text
-from tockmark.show.table import Named, ResultColumn, short_names, short_title, split_by_language
+from tockmark.show.table import Named, ResultColumn, short_title, split_by_language
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
@@ -49,7 +48,6 @@ WHOLE = 2 / 3  # a result of the whole suite has at least this share of its benc
 MOST = 8  # at most this many comparisons, with a page each
 KERNELS = 12  # at most this many kernels with a page each; the table has all
 KERNELS_PAGE = "kernels.html"
-ROOM = 1000  # characters of a name: no limit in practice
 OTHERS_PAGE = "other"  # the page of benchmarks whose group the catalogue does not have
 
 KernelKey = tuple[str, str]  # the kernel's name and build options
@@ -299,12 +297,8 @@ class ColumnGroup:
     @property
     def condition(self) -> str:
         """The conditions of all columns, in words."""
-        board = self.columns[0].result.provenance.board
-        version = f"version {self.abi}" if self.abi else "unknown version"
-        return (
-            f"{self.machine}, {board.clock}, i-cache {ICACHE[self.icache]}, interface {version},"
-            f" apps in {LANGS[self.lang]}"
-        )
+        results = [column.result for column in self.columns]
+        return f"{setting(results, self.icache)}, apps in {LANGS[self.lang]}"
 
     @cached_property
     def names(self) -> list[str]:
@@ -504,7 +498,9 @@ class Site:
     def judged(self, base: Named, new: Named, choice: ChosenPair | None = None) -> SitePair:
         """Return one pair, judged like `tockmark compare`; if one side is a simulator and the other
         a board, also like `board agree`."""
-        before, after = choice.names if choice else distinct_names([base, new])
+        names = kernel_name(base.result), kernel_name(new.result)
+        names = names if names[0] != names[1] else (base.name, new.name)
+        before, after = choice.names if choice else names
         title = (choice.title if choice else "") or f"{after} against {before}"
         why, paired = (choice.why, choice.paired) if choice else ("", False)
         pair = SitePair(base, new, (before, after), title, why, paired)
@@ -627,6 +623,20 @@ def _condition(result: Result) -> tuple[object, ...]:
     return about.board.chip, about.board.clock_hz, about.abi, about.kernel.commit
 
 
+def setting(results: Iterable[Result], icache: bool | str | None = "") -> str:
+    """Return the machines, clocks, cache settings (all, or `icache`) and interface versions of
+    results, for a caption."""
+    some = list(results)
+    boards = dict.fromkeys(
+        f"{result.provenance.board.title}, {result.provenance.board.clock}" for result in some
+    )
+    settings = [icache] if isinstance(icache, bool | None) else (i for r in some for i in r.icaches)
+    caches = sorted({ICACHE[cache] for cache in settings}, reverse=True)
+    abis = sorted({str(result.provenance.abi or "unknown") for result in some})
+    words = f"{', '.join(boards)}, i-cache {' and '.join(caches)}"
+    return f"{words}, interface version {' and '.join(abis)}"
+
+
 def is_baseline(named: Named) -> bool:
     """Return whether a result is of the baseline kernel."""
     return named.result.provenance.kernel.is_baseline
@@ -636,12 +646,6 @@ def kernel_name(result: Result) -> str:
     """Return the short name of a result's kernel, with its opt-level."""
     kernel = result.provenance.kernel
     return f"{short_title(kernel)} ({kernel.opt_level or 'unknown opt-level'})"
-
-
-def distinct_names(named: list[Named]) -> list[str]:
-    """Return distinct names of results, however long; never single letters."""
-    names = short_names(named, ROOM)
-    return [entry.name for entry in named] if names == text.letters(len(named)) else names
 
 
 def _identity(kernel: Kernel, name: str) -> KernelKey:

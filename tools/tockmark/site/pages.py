@@ -6,7 +6,7 @@ All figures come from result/model.py, and the verdicts from `tockmark compare`.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -16,7 +16,6 @@ from markupsafe import Markup
 
 from tockmark.compare.pairs import Comparison, Mean
 from tockmark.compare.verdict import JUDGED, MOVED, Judgement, RowVerdict, Verdict, verdict_of
-from tockmark.latency.report import NOUN, StoredLatency
 from tockmark.profile import report
 from tockmark.profile.file import Share, StoredProfile, sum_shares
 from tockmark.result.model import Result, Row, microseconds
@@ -32,6 +31,7 @@ from tockmark.site.model import (
     SitePair,
     choices,
     group_in_sentence,
+    setting,
 )
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
 from tockmark.suite.selection import screen, single_row
@@ -104,20 +104,6 @@ def conditions(result: Result) -> dict[str, str]:
         "timing": about.board.validity,
         "date": about.date[:10],
     }
-
-
-def setting(results: Iterable[Result], icache: bool | str | None = "") -> str:
-    """Return the machines, clocks, cache settings (all, or `icache`) and interface versions of
-    results, for a caption."""
-    some = list(results)
-    boards = dict.fromkeys(
-        f"{result.provenance.board.title}, {result.provenance.board.clock}" for result in some
-    )
-    settings = [icache] if isinstance(icache, bool | None) else (i for r in some for i in r.icaches)
-    caches = sorted({ICACHE[cache] for cache in settings}, reverse=True)
-    abis = sorted({str(result.provenance.abi or UNKNOWN) for result in some})
-    words = f"{', '.join(boards)}, i-cache {' and '.join(caches)}"
-    return f"{words}, interface version {' and '.join(abis)}"
 
 
 def condition(result: Result, leveled: bool = True) -> str:
@@ -298,48 +284,6 @@ def opt_level(result: Result) -> str:
 def rows_address(site: Site, named: Named) -> str:
     """Return the path of the page with all rows of a result."""
     return site.addresses.page("rows", named.name, named.name)
-
-
-# Waits.
-
-
-def latency_groups(site: Site) -> dict[str, dict[str, StoredLatency]]:
-    """Return the latencies that can be compared, by their conditions and the kernels' names."""
-    groups: dict[str, dict[str, StoredLatency]] = {}
-    for name, latency in site.sources.latencies:
-        counts = {load.whole.count for load in latency.loads}
-        conditions = (
-            f"simulated by {latency.board}, {latency.clock_hz / 1e6:g} MHz, i-cache"
-            f" {ICACHE[latency.icache]}, interface version 2, {max(counts, default=0)}"
-            f" {NOUN[latency.chain]}s with each load"
-        )
-        title = latency.kernel.title.replace(", patched", "")
-        kernel = f"{title} ({latency.kernel.opt_level or UNKNOWN})"
-        group = groups.setdefault(conditions, {})
-        group[kernel if kernel not in group else f"{kernel}, {name}"] = latency
-    return groups
-
-
-def wait_lines(
-    latencies: Mapping[str, StoredLatency],
-) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each load with the worst wait on each kernel, the median and the 99th percentile."""
-    whats = {
-        load.name: load.what
-        for latency in latencies.values()
-        for load in (*latency.loads, *latency.never)
-    }
-    for name, what in whats.items():
-        cells = []
-        for latency in latencies.values():
-            waits = {load.name: load.whole for load in latency.loads}.get(name)
-            lost = {load.name: load.cycles for load in latency.never}.get(name)
-            if waits:
-                rest = f"{number(waits.median)} · {number(waits.most_of)}"
-                cells.append((number(waits.worst), rest))
-            else:
-                cells.append((f"> {number(lost)}", "did not come") if lost else ("–", ""))
-        yield f"{name}: {what}", cells
 
 
 # The section of a benchmark, on the page of its group.

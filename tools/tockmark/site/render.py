@@ -20,7 +20,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading, replaced_folder
 from tockmark.base.paths import shown
 from tockmark.compare.verdict import MEANING
-from tockmark.latency.report import FROM, format_answer
+from tockmark.latency import report as latency
 from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
@@ -211,10 +211,9 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "group_pictures": pictures.group_pictures,
         "CAUSES": CAUSES,
         "COLOURS": COLOURS,
-        "FROM": FROM,
+        "latency": latency,
         "ICACHE": ICACHE,
         "LANGS": LANGS,
-        "latency_answer": format_answer,
         "MOST": MOST,
         "MEANING": MEANING,
         "verdict_cells": comparison.verdict_cells,
