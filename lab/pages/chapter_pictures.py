@@ -22,6 +22,7 @@ import waits
 import whole_programs
 from tockmark.base.paths import DOCS
 from tockmark.site import plot
+from tockmark.site.pictures import shortened
 from tockmark.site.plot import GREY, STYLES, Sheet
 from tockmark.suite.catalogue import ICACHE
 from tockmark_lab.folders import STUDIES
@@ -410,11 +411,7 @@ def draw_waits() -> Sheet:
     come by then."""
     note = f"lab/data/latency · {BOARD}, i-cache on, interface version 2"
     every = {title: waits.load_latency(name) for title, name in waits.DRAWN.items()}
-    loads = {
-        load.name: load.what
-        for latency in every.values()
-        for load in (*latency.loads, *latency.never)
-    }
+    loads = dict.fromkeys(load.name for waited in every.values() for load in waited.every_load)
     names = [*reversed(loads)]
     sheet = Sheet(
         "How long an alarm waits at worst, by load",
@@ -428,10 +425,18 @@ def draw_waits() -> Sheet:
         worst = {names.index(load.name) + aside: load.whole.worst for load in latency.loads}
         lost = {names.index(load.name) + aside: load.cycles for load in latency.never}
         axes.plot([*worst.values()], [*worst], label=title, **look, **MARKED)
-        axes.plot([*lost.values()], [*lost], label="_lost", **RING | look | {"marker": ">"})
+        axes.plot(
+            [*lost.values()],
+            [*lost],
+            label="_lost",
+            **RING | look | {"marker": ">", "markersize": 6},
+        )
     axes.set_yticks(range(len(names)), names, fontsize=8)
-    axes.set(xlabel="cycles from due to upcall; triangle: it had not come by then", xscale="log")
-    axes.secondary_xaxis("top", functions=(_to_us, _to_cycles)).set_xlabel("µs")
+    axes.set(xlabel="cycles from due to upcall\ntriangle: it had not come by then", xscale="log")
+    scale = axes.secondary_xaxis("top", functions=(_to_us, _to_cycles))
+    scale.set_xlabel("µs at 24 MHz")
+    for axis in (axes.xaxis, scale.xaxis):
+        axis.set_major_formatter(FuncFormatter(shortened))
     _legend(sheet, 3)
     return sheet
 

@@ -233,6 +233,13 @@ def agreement(icache: bool) -> AppAgreement:
     return AppAgreement(sum(equal), len(ends), widest, between([least / inner, most / inner]))
 
 
+# Where the letters of levels are, in points from their marks, so that none covers another.
+OFFSETS = {
+    "tock-2.2": {"z": (6, 1), "s": (-10, -7), "2": (-4, -12), "3": (4, -9)},
+    "tock-master": {"z": (-10, -4), "s": (6, 2), "2": (-1, 6), "3": (4, 3)},
+}
+
+
 def picture() -> bytes:
     """Draw cycles against flash as SVG: a point per kernel and level, with its range over links.
     The same results give the same bytes."""
@@ -273,16 +280,16 @@ def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any
         [most - at for at, (_, most) in zip(y, ranges, strict=True)],
     ]
     axes.errorbar(x, y, yerr=bars, label=KERNELS[kernel], capsize=2.5, elinewidth=1, **style)
-    # The baseline's points are too close for four letters; master's are left of and above 2.2's.
-    named = (LEVELS[0], LEVELS[-1]) if kernel == "baseline" else LEVELS
-    low = {"2": (-4, -12), "3": (4, -9)}
-    high = {"2": (-4, 6), "3": (4, 3)}
-    sides = {"tock-master": high, "tock-2.2": low}.get(kernel, {})
-    side = (-10, -4) if kernel == "tock-master" else (6, 1)
+    # The baseline's points are too close for four letters.
+    offsets = OFFSETS.get(kernel, dict.fromkeys((LEVELS[0], LEVELS[-1]), (6, 1)))
     for level, *point in zip(LEVELS, x, y, strict=True):
-        if level in named:
-            offset = sides.get(level, side)
+        if level in offsets:
             axes.annotate(
-                level, (point[0], point[1]), offset, textcoords="offset points", fontsize=7.5
+                level,
+                (point[0], point[1]),
+                offsets[level],
+                textcoords="offset points",
+                fontsize=8,
+                color=style["color"],
             )
     return max(most for _, most in ranges)

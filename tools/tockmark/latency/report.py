@@ -120,6 +120,11 @@ class StoredLatency(Part, frozen=True):
     chain: str = ALARM
 
     @property
+    def every_load(self) -> tuple[LoadWaits | NeverCame, ...]:
+        """The loads, at last those whose last alarm never came."""
+        return (*self.loads, *self.never)
+
+    @property
     def longest_stage(self) -> str:
         """The stage with most cycles of the worst alarm."""
         return max(self.worst.stages, key=self.worst.stages.__getitem__)
@@ -219,14 +224,11 @@ def by_load(
 ) -> Iterator[tuple[str, list[LoadWaits | NeverCame | None]]]:
     """Yield each load in words, with its waits on each kernel."""
     whats = {
-        waits.name: waits.what
-        for latency in latencies.values()
-        for waits in (*latency.loads, *latency.never)
+        waits.name: waits.what for latency in latencies.values() for waits in latency.every_load
     }
     for name, what in whats.items():
         by_name = (
-            {waits.name: waits for waits in (*latency.never, *latency.loads)}
-            for latency in latencies.values()
+            {waits.name: waits for waits in latency.every_load} for latency in latencies.values()
         )
         yield f"{name}: {what}", [waits.get(name) for waits in by_name]
 

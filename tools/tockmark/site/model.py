@@ -630,7 +630,9 @@ def setting(results: Iterable[Result], icache: bool | str | None = "") -> str:
     boards = dict.fromkeys(
         f"{result.provenance.board.title}, {result.provenance.board.clock}" for result in some
     )
-    settings = [icache] if isinstance(icache, bool | None) else (i for r in some for i in r.icaches)
+    settings: Iterable[bool | None] = (
+        [icache] if isinstance(icache, bool | None) else (i for r in some for i in r.icaches)
+    )
     caches = sorted({ICACHE[cache] for cache in settings}, reverse=True)
     abis = sorted({str(result.provenance.abi or "unknown") for result in some})
     words = f"{', '.join(boards)}, i-cache {' and '.join(caches)}"
@@ -643,9 +645,10 @@ def is_baseline(named: Named) -> bool:
 
 
 def kernel_name(result: Result) -> str:
-    """Return the short name of a result's kernel, with its opt-level."""
+    """Return the short name of a result's kernel, with its opt-level; never its file's name."""
     kernel = result.provenance.kernel
-    return f"{short_title(kernel)} ({kernel.opt_level or 'unknown opt-level'})"
+    title = short_title(kernel) if kernel.name else "unnamed kernel"
+    return f"{title} ({kernel.opt_level or 'unknown opt-level'})"
 
 
 def _identity(kernel: Kernel, name: str) -> KernelKey:

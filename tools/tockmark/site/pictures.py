@@ -108,7 +108,7 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
     labels = _labels(panels.values())
     across = min(2, len(panels))
     sheet = _sheet("RAM bandwidth by size", named, panels, across, 1.9, labels, NARROW)
-    top = _top(panels.values()) * 1.08
+    top = max(_top(panels.values()), RAM_LIMIT) * 1.12
     for n, (axes, ((label, kind), curves)) in enumerate(
         zip(sheet.panels, panels.items(), strict=False)
     ):
@@ -487,12 +487,20 @@ def kernels(named: list[Named]) -> Sheet | None:
         axes.text(1.01, heights[words], ratios, **position)
     axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **position)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(shortened))
     axes.set_yticks(list(heights.values()), list(heights))
     axes.set_ylim(0.3, len(rows) + 0.7)
     axes.set_xlabel(f"net cycles of one operation\nright: ratio to {named[0].name}")
     sheet.body.legend(loc="outside lower center", ncols=2)
     return sheet
+
+
+def shortened(value: float, _place: int) -> str:
+    """Format a number of an axis: 10k for 10,000."""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}"
 
 
 def _costly(row: Row | None) -> Row | None:
@@ -717,9 +725,9 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
 
 
 def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Markup]]:
-    """Return the pictures of a group of benchmarks, such as sweeps and distributions, from the
-    results of the first columns, or from results with more links. Rows that run no kernel code are
-    drawn of one result."""
+    """Return the pictures of a group of benchmarks, such as sweeps, from the results of the first
+    columns, or from results with more links. Rows that run no kernel code are drawn of one result.
+    """
     known = site.catalogue.benchmarks
     touching = any(known[id_].touches == "kernel" for id_ in ids if id_ in known)
     named = []
@@ -731,7 +739,8 @@ def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Ma
                 rows = tuple(row for row in result.rows if row.id in ids)
                 named.append(Named(name, replace(result, rows=rows)))
     shown = named[: SHOWN if touching else 1]
-    wanted = [name for name in FIGURES if name not in (*SEVERAL, "layouts")]
+    # The tables show each row's distribution and its range over layouts.
+    wanted = [name for name in FIGURES if name not in (*SEVERAL, "layouts", "distributions")]
     return _inline(draw(shown, wanted), group) if shown else []
 
 
