@@ -28,6 +28,7 @@ from tockmark_lab.over_time.commits import (
 )
 from tockmark_lab.over_time.history import HistoryRun, RowHistory
 
+PANELS = 4  # rows of a campaign's picture, the mean among them
 PICTURED = 24  # rows of the first screen that may be in a campaign's picture
 
 
@@ -118,7 +119,7 @@ def campaign_page(data: CampaignData, catalogue: Catalogue) -> CampaignPage:
     trails.sort(key=rank)
     mean = data.mean(catalogue)
     leading = [trail for trail in trails if rank(trail) < PICTURED and trail.jumps]
-    shown = [*([mean] if mean.points else []), *leading][: pictures.MOST]
+    shown = [*([mean] if mean.points else []), *leading][:PANELS]
     drawn = [("over-commits", inline(pictures.commits_picture(shown, "svg"), "over-commits"))]
     return CampaignPage(data, mean, trails, drawn if shown else [])
 

@@ -213,7 +213,8 @@ def by_conditions(
             f"simulated by {latency.board}, {latency.clock_hz / 1e6:g} MHz, i-cache"
             f" {ICACHE[latency.icache]}, interface version 2, {count} {NOUN[latency.chain]}s a load"
         )
-        kernel = f"{latency.kernel.title} ({latency.kernel.opt_level or 'unknown opt-level'})"
+        title = "baseline" if latency.kernel.is_baseline else latency.kernel.title
+        kernel = f"{title} ({latency.kernel.opt_level or 'unknown opt-level'})"
         group = groups.setdefault(conditions, {})
         group[kernel if kernel not in group else f"{kernel}, {name}"] = latency
     return groups
