@@ -444,7 +444,7 @@ def wait(cycles: int) -> str:
     return f"li t1, {cycles // 3}\n1: addi t1, t1, -1\nbnez t1, 1b\n"
 
 
-def told(folder: Path, body: str, *options: str) -> list[int]:
+def values_sent(folder: Path, body: str, *options: str) -> list[int]:
     done = simulate(folder, START + body + STOP, "--icache", "on", *options)
     assert done.returncode == 0, done.stderr
     return [int(word) for word in done.stdout.split()]
@@ -456,7 +456,7 @@ def test_the_uart_reports_that_it_has_received_so_many_bytes(
 ) -> None:
     body = LOOPBACK + f"li t0, {index << 2 | 3}\nsw t0, 0x20(a0)\n" + CLEAR + send(128)
     body += "1: lw t0, 0(a0)\nandi t0, t0, 2\nbeqz t0, 1b\n" + LEVEL + TELL
-    assert told(tmp_path, body, "--uart-cycles", "6000") == [level]
+    assert values_sent(tmp_path, body, "--uart-cycles", "6000") == [level]
 
 
 def test_a_full_uart_loses_bytes(tmp_path: Path) -> None:
@@ -464,14 +464,14 @@ def test_a_full_uart_loses_bytes(tmp_path: Path) -> None:
     body += "lw t0, 0(a0)\nandi t0, t0, 8\n" + TELL
     body += send(2) + wait(200) + LEVEL + TELL + "lw t0, 0(a0)\nandi t0, t0, 8\n" + TELL
     body += ("lw t0, 0x18(a0)\n" + TELL) * 2 + LEVEL + TELL
-    assert told(tmp_path, body) == [128, 0, 128, 8, 128, 127, 126]
+    assert values_sent(tmp_path, body) == [128, 0, 128, 8, 128, 127, 126]
 
 
 def test_the_uart_reports_bytes_that_nobody_takes(tmp_path: Path) -> None:
     body = LOOPBACK + CLEAR + "li t0, 0x80000014\nsw t0, 0x30(a0)\n" + send(1)
     body += "1: lw t0, 0(a0)\nandi t0, t0, 2\nbeqz t0, 1b\ncsrr s4, mcycle\n"
     body += "1: lw t0, 0(a0)\nandi t0, t0, 64\nbeqz t0, 1b\ncsrr t0, mcycle\nsub t0, t0, s4\n"
-    (cycles,) = told(tmp_path, body + TELL)
+    (cycles,) = values_sent(tmp_path, body + TELL)
     assert 19 * 128 < cycles < 21 * 128, "20 bits"
 
 
@@ -491,7 +491,7 @@ def test_bytes_come_that_a_program_asks_for(
         body += f"csrr s{4 + level % 3}, mcycle\n"
     body += "sub t0, s5, s4\n" + TELL + "sub t0, s6, s5\n" + TELL
     body += ("lw t0, 0x18(a0)\n" + TELL) * 3
-    first, sixteen, *values = told(tmp_path, body)
+    first, sixteen, *values = values_sent(tmp_path, body)
     delay = pace[1] if len(pace) > 1 else 0
     assert abs(first - delay - cycles) < 60
     assert abs(sixteen - 16 * cycles) < 60
@@ -500,7 +500,7 @@ def test_bytes_come_that_a_program_asks_for(
 
 def test_no_byte_comes_to_a_receiver_that_is_off(tmp_path: Path) -> None:
     body = "li a0, 0x40000000\nli t0, 0x80000001\nsw t0, 0x10(a0)\n" + request(3, 16)
-    assert told(tmp_path, body + wait(2000) + LEVEL + TELL) == [0]
+    assert values_sent(tmp_path, body + wait(2000) + LEVEL + TELL) == [0]
 
 
 MARKED = """

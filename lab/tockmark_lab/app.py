@@ -22,7 +22,16 @@ PROGRAM = VerbProgram(
         "Watch over time": dict.fromkeys(["history", "campaign", "site"], "over_time.verbs"),
         "Studies": {
             name: f"studies.{name}"
-            for name in ("programs", "ladder", "instances", "isolation", "growth", "cores", "receive")
+            for name in (
+                "programs",
+                "ladder",
+                "instances",
+                "isolation",
+                "growth",
+                "cores",
+                "receive",
+                "stack",
+            )
         }
         | {"study-log": "verbs"},
     },

@@ -116,9 +116,9 @@ def _boot(
         {"uart-cycles": STANDARD, "max-cycles": cycles, "silence": SILENCE}
     )
     session = target.start(Start(name, image.flash, icache, panics=kernel.panics))
-    found = [match for line in session.lines() if (match := _RECEIVED.search(line))]
+    matches = [match for line in session.lines() if (match := _RECEIVED.search(line))]
     session.ending()
-    rates = [Rate(lang, company, *map(int, match.groups())) for match in found]
+    rates = [Rate(lang, company, *map(int, match.groups())) for match in matches]
     if not rates or (rates[-1].is_whole and rates[-1].pace != PACES[-1]):
         pace = PACES[first + len(rates)]
         rates.append(Rate(lang, company, pace))
