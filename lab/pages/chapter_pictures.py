@@ -18,8 +18,10 @@ import growth
 import ladder
 import receiving
 import runtimes
+import waits
 import whole_programs
 from tockmark.site import plot
+from tockmark.site.pictures import shortened
 from tockmark.site.plot import GREY, STYLES, Sheet
 from tockmark.suite.catalogue import ICACHE
 from tockmark_lab.folders import STUDIES
@@ -409,6 +411,49 @@ def draw_runtimes() -> Sheet:
     return sheet
 
 
+def draw_waits() -> Sheet:
+    """Draw the worst wait of an alarm by load, on each kernel and opt-level; a triangle: it had not
+    come by then."""
+    note = f"lab/data/latency · {BOARD}, i-cache on, interface version 2"
+    every = {title: waits.load_latency(name) for title, name in waits.DRAWN.items()}
+    loads = dict.fromkeys(load.name for waited in every.values() for load in waited.every_load)
+    names = [*reversed(loads)]
+    sheet = Sheet(
+        "How long an alarm waits at worst, by load",
+        [note],
+        height=1.2 + 0.3 * len(names),
+        width=plot.NARROW,
+    )
+    (axes,) = sheet.panels
+    for index, (title, latency) in enumerate(every.items()):
+        look, aside = _look(index), 0.13 * ((len(every) - 1) / 2 - index)
+        worst = {names.index(load.name) + aside: load.whole.worst for load in latency.loads}
+        lost = {names.index(load.name) + aside: load.cycles for load in latency.never}
+        axes.plot([*worst.values()], [*worst], label=title, **look, **MARKED)
+        axes.plot(
+            [*lost.values()],
+            [*lost],
+            label="_lost",
+            **RING | look | {"marker": ">", "markersize": 6},
+        )
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.set(xlabel="cycles from due to upcall\ntriangle: it had not come by then", xscale="log")
+    scale = axes.secondary_xaxis("top", functions=(_to_us, _to_cycles))
+    scale.set_xlabel("µs at 24 MHz")
+    for axis in (axes.xaxis, scale.xaxis):
+        axis.set_major_formatter(FuncFormatter(shortened))
+    _legend(sheet, 3)
+    return sheet
+
+
+def _to_us(cycles: Any) -> Any:
+    return cycles * 1e6 / CLOCK
+
+
+def _to_cycles(us: Any) -> Any:
+    return us * CLOCK / 1e6
+
+
 # The function that draws each picture, by study and file name.
 PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "programs": {"programs": draw_programs},
@@ -418,6 +463,7 @@ PICTURES: dict[str, dict[str, Callable[[], Sheet]]] = {
     "crypto": {"crypto": draw_crypto},
     "cores": {"core-features": draw_cores},
     "receive": {"receive": draw_receive},
+    "latency": {"worst-waits": draw_waits},
     "runtimes": {"runtimes": draw_runtimes},
 }
 

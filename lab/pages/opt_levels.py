@@ -233,6 +233,13 @@ def agreement(icache: bool) -> AppAgreement:
     return AppAgreement(sum(equal), len(ends), widest, between([least / inner, most / inner]))
 
 
+# Where the letters of levels are, in points from their marks, so that none covers another.
+OFFSETS = {
+    "tock-2.2": {"z": (6, 1), "s": (-10, -7), "2": (-4, -12), "3": (4, -9)},
+    "tock-master": {"z": (-10, -4), "s": (6, 2), "2": (-1, 6), "3": (4, 3)},
+}
+
+
 def picture() -> bytes:
     """Draw cycles against flash as SVG: a point per kernel and level, with its range over links.
     The same results give the same bytes."""
@@ -242,8 +249,10 @@ def picture() -> bytes:
             "results/opt: " + ", ".join(f"{kernel}-{{{','.join(LEVELS)}}}" for kernel in KERNELS),
             f"links: {condition()} · {board.title}, {board.clock} · timing: {board.validity}",
         ]
-        sheet = plot.Sheet("Speed against size, by opt-level", notes, 2, len(DRAWN), 2.5)
-        for (icache, name), axes in zip(product((True, False), DRAWN), sheet.panels, strict=True):
+        sheet = plot.Sheet(
+            "Speed against size, by opt-level", notes, len(DRAWN), 2, 2.1, width=plot.NARROW
+        )
+        for (name, icache), axes in zip(product(DRAWN, (True, False)), sheet.panels, strict=True):
             top = 0.0
             for style, kernel in zip(plot.STYLES, KERNELS, strict=False):
                 rows = [run(kernel, level).row(name, icache) for level in LEVELS]
@@ -271,12 +280,16 @@ def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any
         [most - at for at, (_, most) in zip(y, ranges, strict=True)],
     ]
     axes.errorbar(x, y, yerr=bars, label=KERNELS[kernel], capsize=2.5, elinewidth=1, **style)
-    # The baseline's points are too close for four letters; master's are left of 2.2's.
-    named = (LEVELS[0], LEVELS[-1]) if kernel == "baseline" else LEVELS
-    offset = (-8, -9) if kernel == "tock-master" else (5, 3)
+    # The baseline's points are too close for four letters.
+    offsets = OFFSETS.get(kernel, dict.fromkeys((LEVELS[0], LEVELS[-1]), (6, 1)))
     for level, *point in zip(LEVELS, x, y, strict=True):
-        if level in named:
+        if level in offsets:
             axes.annotate(
-                level, (point[0], point[1]), offset, textcoords="offset points", fontsize=7
+                level,
+                (point[0], point[1]),
+                offsets[level],
+                textcoords="offset points",
+                fontsize=8,
+                color=style["color"],
             )
     return max(most for _, most in ranges)

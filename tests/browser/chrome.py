@@ -14,8 +14,9 @@ from selenium.webdriver import ChromeOptions, ChromeService
 HERE = Path(__file__).parent
 QUESTIONS = "".join((HERE / name).read_text("utf-8") for name in ("look.js", "contrast.js"))
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-PHONE, DESK, PAPER = (
+PHONE, TABLET, DESK, PAPER = (
     360,
+    768,
     1280,
     1047,
 )  # px; the last is A4 across, minus margins of 1 cm, at 96 px per inch

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chrome import DESK, PAPER, PHONE, Chrome
+from chrome import DESK, PAPER, PHONE, TABLET, Chrome
 
 LEAST = 300  # px, the least width of a picture on a phone, unless its region scrolls
 LETTER = 6.5  # px, the least height of letters in a picture
@@ -27,6 +27,9 @@ ASKED: dict[str, tuple[int, str, str, str]] = {
     "light": (DESK, "light", "screen", "faint()"),
     "pictures at a desk": (DESK, "light", "screen", f"pictures({LEAST}, {LETTER})"),
     "dark": (DESK, "dark", "screen", "faint()"),
+    "tablet": (TABLET, "light", "screen", f"cut({TABLET}, true)"),
+    "dark tablet": (TABLET, "dark", "screen", "faint()"),
+    "dark phone": (PHONE, "dark", "screen", "faint()"),
     "phone": (PHONE, "light", "screen", f"cut({PHONE}, true)"),
     "pictures on a phone": (PHONE, "light", "screen", f"pictures({LEAST}, {LETTER})"),
     "paper": (PAPER, "light", "print", f"cut({PAPER}, false)"),

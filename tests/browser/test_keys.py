@@ -2,6 +2,8 @@
 """Keyboard navigation on a page of each type, and the search."""
 
 import io
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,6 +97,36 @@ def test_search_finds_aliases(words: str, title: str, chrome: Chrome, site: Site
     opened(chrome, site("compared") / "index.html")
     press(chrome, "/", words)
     assert hits(chrome)[0] == title
+
+
+def test_a_search_without_a_hit_says_so(chrome: Chrome, site: Site) -> None:
+    opened(chrome, site("compared") / "index.html")
+    press(chrome, "/", "zzyzx")
+    assert chrome.ask("own('.hits li').map(described)")
+    assert hits(chrome) == []
+
+
+def test_a_table_is_sorted_and_filtered(chrome: Chrome, site: Site, tmp_path: Path) -> None:
+    table = (
+        '<div class="wide"><table class="sortable">'
+        "<thead><tr><th>row</th><th>cycles</th></tr></thead>"
+        "<tbody><tr><th>b</th><td>1\u202f000</td></tr><tr><th>a</th><td>30</td></tr>"
+        "<tr><th>c</th><td>\u22125</td></tr></tbody></table></div>"
+    )
+    folder = shutil.copytree(site("compared"), tmp_path / "site")
+    text = (folder / "reading.html").read_text(encoding="utf-8")
+    (folder / "reading.html").write_text(re.sub("<dl>.*</dl>", table, text, flags=re.DOTALL))
+    opened(chrome, folder / "reading.html")
+    shown = "own('.sortable tbody tr').filter((r) => !r.hidden).map((r) => r.cells[0].textContent)"
+    by_row, by_cycles = chrome.driver.find_elements(By.CSS_SELECTOR, ".sortable th button")
+    by_row.click()
+    assert chrome.ask(shown) == ["a", "b", "c"]
+    by_cycles.click()
+    assert chrome.ask(shown) == ["c", "a", "b"]
+    by_cycles.click()
+    assert chrome.ask(shown) == ["b", "a", "c"]
+    chrome.driver.find_element(By.CSS_SELECTOR, ".filter input").send_keys("30")
+    assert chrome.ask(shown) == ["a"]
 
 
 def test_escape_leaves_the_search(chrome: Chrome, site: Site) -> None:

@@ -9,6 +9,7 @@ from tockmark.base.paths import DOCS, RESULTS
 from tockmark.result import file
 from tockmark.show.table import Named
 from tockmark.site import plot
+from tockmark.site.model import kernel_name
 from tockmark.site.pictures import draw
 
 FOLDER = DOCS / "pictures"
@@ -16,10 +17,10 @@ BASELINE = ["baseline-cw310"]
 TOCK = ["tock-2.2-cw310", "tock-master-cw310"]
 # The results in each picture.
 PICTURES = {
-    "kernels": [*BASELINE, *TOCK],
+    "kernels": ["opt/baseline-z", "opt/tock-2.2-z", "opt/tock-master-z"],
     "before-after": TOCK,
     "distributions": TOCK,
-    "layouts": ["links/tock-2.2", "opt/baseline-3"],
+    "layouts": ["opt/tock-2.2-z", "opt/baseline-z"],
     "procedure-calls": BASELINE,
     "memory-bandwidth": BASELINE,
     "instruction-cache": BASELINE,
@@ -32,8 +33,8 @@ def generate() -> dict[Path, bytes]:
     """Return the content of every picture."""
     pictures = {}
     for name, results in PICTURES.items():
-        paths = [RESULTS / f"{result}.json" for result in results]
-        named = [Named(path.stem, file.load(path).leading) for path in paths]
+        every = [file.load(RESULTS / f"{result}.json").leading for result in results]
+        named = [Named(kernel_name(result), result) for result in every]
         sheet = draw(named, [name])[name]
         pictures[FOLDER / f"{name}.svg"] = plot.rendered(sheet.figure, "svg")
     return pictures

@@ -54,6 +54,7 @@ TODO = "give a file that `tockmark-lab campaign` wrote"
 # without instructions, and of one whose alarm comes at any moment of a round trip.
 LAYOUT = 0.06
 LAYOUT_OF = {"sched.alarm_lateness beside=ipc icache=off": 0.3}
+TOCK = "https://github.com/tock/tock"
 SHORT = 9  # characters of a commit's name, where people read it
 # Commits are compared only if their kernels have the same value of each of these factors.
 ALIKE = ("machine", "clock", "timing", "simulator", "compiler", "ABI", "opt-level")
@@ -85,6 +86,11 @@ class LineCommit(Part, frozen=True):
         """The time of the commit, with a time zone."""
         committed = datetime.fromisoformat(self.date)
         return committed if committed.tzinfo else committed.replace(tzinfo=UTC)
+
+    @property
+    def url(self) -> str:
+        """The address of the commit."""
+        return f"{TOCK}/commit/{self.sha}"
 
     @property
     def pull(self) -> int | None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Chapters of a site: rows over the runs of a history, and over the commits of a campaign."""
 
-import contextlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,17 +8,18 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from tockmark.base.errors import TockmarkError
 from tockmark.show import text
 from tockmark.site.model import Site
-from tockmark.site.pages import anchor_of, number
+from tockmark.site.pages import number
 from tockmark.site.pictures import inline
 from tockmark.site.render import Chapter
 from tockmark.suite.catalogue import Catalogue, RowKey, row_key
-from tockmark.suite.selection import Selection, screen
+from tockmark.suite.selection import screen, select
 from tockmark_lab.over_time import commits_text, history, history_text, pictures
 from tockmark_lab.over_time.commits import (
+    TOCK,
     CampaignData,
+    CommitPoint,
     CommitTrail,
     Jump,
     is_campaign_file,
@@ -29,6 +28,7 @@ from tockmark_lab.over_time.commits import (
 )
 from tockmark_lab.over_time.history import HistoryRun, RowHistory
 
+PANELS = 4  # rows of a campaign's picture, the mean among them
 PICTURED = 24  # rows of the first screen that may be in a campaign's picture
 
 
@@ -52,37 +52,20 @@ def chapters(site: Site, files: Sequence[Path]) -> tuple[list[Chapter], list[str
     return pages, problems
 
 
-@dataclass(frozen=True)
-class HistoryPart:
-    """The part of a history's page for one benchmark."""
-
-    id: str
-    anchor: str
-    address: str  # of the benchmark's own section
-    rows: list[RowHistory]
-    pictures: list[tuple[str, Markup]]
-
-
 def _history_chapter(runs: Sequence[HistoryRun], site: Site, path: str) -> Chapter:
-    parts = []
-    for id_ in site.ids:
-        selection = Selection(site.catalogue, (id_,))
-        if rows := [series for series in history.series(runs, selection) if len(series.points) > 1]:
-            anchor = anchor_of(site, id_)
-            drawn = _picture(rows, f"history-{anchor}")
-            parts.append(HistoryPart(id_, anchor, site.address(id_), rows, drawn))
-    body = _filled("history.html", parts=parts)
-    return Chapter(path, "Over runs", body, {part.id: part.anchor for part in parts})
-
-
-def _picture(rows: list[RowHistory], name: str) -> list[tuple[str, Markup]]:
-    """Draw the rows that changed, for the setting with the most of them."""
-    changed = [series for series in rows if any(point.changed for point in series.points)]
-    for setting, _ in Counter(series.setting for series in changed).most_common(1):
-        same_setting = [series for series in changed if series.setting == setting]
-        with contextlib.suppress(TockmarkError):  # too many rows for a picture
-            return [(name, inline(pictures.history_picture(same_setting, "svg"), name))]
-    return []
+    """Return the page of a history: the rows that changed, a table for each setting."""
+    selection = select(site.catalogue, None, history.rows_in(runs))
+    tables: dict[str, list[RowHistory]] = {}
+    for series in history.series(runs, selection):
+        if any(point.changed for point in series.points):
+            tables.setdefault(series.setting, []).append(series)
+    links: dict[str, str] = {}
+    for number_, histories in enumerate(tables.values(), 1):
+        for series in histories:
+            links.setdefault(series.label.split()[0].rstrip(","), f"runs-{number_}")
+    body = _filled("history.html", tables=tables, runs=runs)
+    words = "history runs results changes over time"
+    return Chapter(path, "Over runs", body, links, "Over runs", words)
 
 
 @dataclass(frozen=True)
@@ -95,6 +78,17 @@ class CampaignPage:
     pictures: list[tuple[str, Markup]]  # the mean, and rows of the first screen that jump
 
     @property
+    def setting(self) -> str:
+        """The conditions of all points, in words: those that the trails share."""
+        settings = (trail.setting for trail in (self.mean, *self.trails) if trail.setting)
+        return f"{next(settings, 'no commit was measured')}, i-cache off"
+
+    @property
+    def means(self) -> dict[str, CommitPoint]:
+        """The mean of each commit that has one, by its hash."""
+        return {point.commit.sha: point for point in self.mean.points}
+
+    @property
     def jumps(self) -> list[Jump]:
         """The jumps, one per pair of commits, the most expensive first."""
         return largest(jump for trail in self.trails for jump in trail.jumps)
@@ -104,7 +98,8 @@ def _campaign_chapter(data: CampaignData, catalogue: Catalogue, path: str, name:
     ids = {row.id for measurement in data.line for row in measurement.rows.values()}
     title = f"Over {len(data.measured)} commits: {name}"
     body = _filled("commits.html", campaign=campaign_page(data, catalogue))
-    return Chapter(path, title, body, dict.fromkeys(ids, "rows"))
+    words = "history commits pull requests jumps changes over time"
+    return Chapter(path, title, body, dict.fromkeys(ids, "rows"), "Over commits", words)
 
 
 def campaign_page(data: CampaignData, catalogue: Catalogue) -> CampaignPage:
@@ -124,7 +119,7 @@ def campaign_page(data: CampaignData, catalogue: Catalogue) -> CampaignPage:
     trails.sort(key=rank)
     mean = data.mean(catalogue)
     leading = [trail for trail in trails if rank(trail) < PICTURED and trail.jumps]
-    shown = [*([mean] if mean.points else []), *leading][: pictures.MOST]
+    shown = [*([mean] if mean.points else []), *leading][:PANELS]
     drawn = [("over-commits", inline(pictures.commits_picture(shown, "svg"), "over-commits"))]
     return CampaignPage(data, mean, trails, drawn if shown else [])
 
@@ -153,6 +148,7 @@ def _filled(template: str, **values: object) -> Markup:
         "history_cells": history_text.history_cells,
         "mean_line": commits_text.mean_line,
         "number": number,
+        "TOCK": TOCK,
         "trail_cells": commits_text.trail_cells,
     }
     return Markup(environment.get_template(template).render(values))

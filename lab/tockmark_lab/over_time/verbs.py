@@ -236,7 +236,8 @@ def campaign_verb(
 
 
 @verb(
-    "tockmark-lab site results --over-time lab/data/history.jsonl -o build/site",
+    "tockmark-lab site results --over-time lab/data/history.jsonl --study lab/studies/crypto"
+    " -o build/site",
     exits={
         INCOMPLETE: "written, but a result is incomplete, or a line of a file is damaged",
         UNUSABLE: "unusable input or wrong usage; nothing written",
@@ -247,18 +248,23 @@ def site_verb(
         list[Path], Argument(metavar="RESULT...", help="Results, as for `tockmark site`.")
     ],
     output: Annotated[Path, options.output_option("Folder: a new one, or one with an older site.")],
-    over_time: Annotated[list[Path], Option(help="History, or file of a campaign. Repeatable.")],
+    over_time: Annotated[
+        list[Path] | None, Option(help="History, or file of a campaign. Repeatable.")
+    ] = None,
+    study: Annotated[list[Path] | None, Option(help="Folder of a study. Repeatable.")] = None,
 ) -> None:
-    """Write the site of `tockmark site`, with pages of rows over runs and over commits."""
+    """Write the site of `tockmark site`, with pages of rows over runs and over commits, and of
+    studies."""
     from tockmark.cli.draw import make_site  # slow to load
     from tockmark_lab.over_time.pages import chapters
+    from tockmark_lab.study_pages import study_chapters
 
     problems: list[str] = []
 
     def chapters_of(site: "Site") -> "list[Chapter]":
-        new_chapters, torn = chapters(site, over_time)
+        new_chapters, torn = chapters(site, over_time or [])
         problems.extend(torn)
-        return new_chapters
+        return [*new_chapters, *study_chapters(study or [])]
 
     code = make_site(given, output, chapters_of=chapters_of)
     for problem in problems:

@@ -9,7 +9,7 @@ random error. But the layout of the code differs from kernel to kernel, so there
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -121,6 +121,11 @@ class StoredLatency(Part, frozen=True):
     chain: str = ALARM
 
     @property
+    def every_load(self) -> tuple[LoadWaits | NeverCame, ...]:
+        """The loads, at last those whose last alarm never came."""
+        return (*self.loads, *self.never)
+
+    @property
     def longest_stage(self) -> str:
         """The stage with most cycles of the worst alarm."""
         return max(self.worst.stages, key=self.worst.stages.__getitem__)
@@ -195,6 +200,39 @@ def _cells(waits: WaitSpread) -> Iterable[str]:
 
 def _parts(parts: Iterable[StackPart]) -> list[str]:
     return [f"      {part.cycles:8,}  {' > '.join(part.stack)}" for part in parts]
+
+
+def by_conditions(
+    named: Iterable[tuple[str, StoredLatency]],
+) -> dict[str, dict[str, StoredLatency]]:
+    """Return latencies that can be compared, by their conditions in words and the kernels' names.
+    The apps of all of them use interface version 2."""
+    groups: dict[str, dict[str, StoredLatency]] = {}
+    for name, latency in named:
+        count = max((waits.whole.count for waits in latency.loads), default=0)
+        conditions = (
+            f"simulated by {latency.board}, {latency.clock_hz / 1e6:g} MHz, i-cache"
+            f" {ICACHE[latency.icache]}, interface version 2, {count} {NOUN[latency.chain]}s a load"
+        )
+        title = "baseline" if latency.kernel.is_baseline else latency.kernel.title
+        kernel = f"{title} ({latency.kernel.opt_level or 'unknown opt-level'})"
+        group = groups.setdefault(conditions, {})
+        group[kernel if kernel not in group else f"{kernel}, {name}"] = latency
+    return groups
+
+
+def by_load(
+    latencies: Mapping[str, StoredLatency],
+) -> Iterator[tuple[str, list[LoadWaits | NeverCame | None]]]:
+    """Yield each load in words, with its waits on each kernel."""
+    whats = {
+        waits.name: waits.what for latency in latencies.values() for waits in latency.every_load
+    }
+    for name, what in whats.items():
+        by_name = (
+            {waits.name: waits for waits in latency.every_load} for latency in latencies.values()
+        )
+        yield f"{name}: {what}", [waits.get(name) for waits in by_name]
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,7 @@ def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
     provenances = [result.provenance for _, result in named]
     titles = [provenance.kernel.title for provenance in provenances]
     own = [provenance.kernel.is_baseline for provenance in provenances]
-    short = [_short(provenance.kernel) for provenance in provenances]
+    short = [short_title(provenance.kernel) for provenance in provenances]
     langs = [LANGS[result.langs[0]] for _, result in named]
     kernels = Counter(short)
     for names in (
@@ -262,7 +262,7 @@ def _headline(columns: list[ResultColumn], width: int) -> list[str]:
     title = f"{text.sentence(units)} of one operation" if units else "Rows that ran (no figures)"
     levels = [provenance.kernel.opt_level for provenance in provenances]
     conditions = [
-        [_short(provenance.kernel) for provenance in provenances] if alone else [],
+        [short_title(provenance.kernel) for provenance in provenances] if alone else [],
         [f"opt-level {level or 'unknown'}" for level in levels],
         *zip(*(_conditions(column)[:ABOVE] for column in columns), strict=True),
     ]
@@ -273,7 +273,7 @@ def _headline(columns: list[ResultColumn], width: int) -> list[str]:
     return text.wrap(f"{title}: {', '.join(same)}", "", width)
 
 
-def _short(kernel: Kernel) -> str:
+def short_title(kernel: Kernel) -> str:
     """Return a kernel's short name."""
     return "baseline" if kernel.is_baseline else kernel.title.partition(",")[0].partition(" (")[0]
 
@@ -292,7 +292,9 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
         again = kernel.sha256 is not None and kernel == before
         built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-        title = kernel.title if alone else kernel.title.removeprefix(_short(kernel)).lstrip(", ")
+        title = (
+            kernel.title if alone else kernel.title.removeprefix(short_title(kernel)).lstrip(", ")
+        )
         kernel_line = ", ".join(filter(None, [title, built]))
         notes = ["the same kernel" if again else f"{kernel_line}{sha}"]
         notes += [] if alone else [part for part in _conditions(column) if part not in same]

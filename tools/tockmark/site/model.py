@@ -29,24 +29,24 @@ from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
 from tockmark.compare.spread import committed_spread, paired_spread
 from tockmark.compare.verdict import Judgement, judge_comparison
+from tockmark.latency import report as latency
+from tockmark.latency.report import StoredLatency
 from tockmark.profile import file as profiles
 from tockmark.profile.file import StoredProfile
 from tockmark.result import file
 from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
-from tockmark.show import text
-from tockmark.show.table import Named, ResultColumn, short_names, split_by_language
+from tockmark.show.table import Named, ResultColumn, short_title, split_by_language
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
 
-IGNORED = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # suffixes of other files
-FORMATS = {file.FORMAT, profiles.FORMAT}
+IGNORED = {".md", ".txt", ".svg", ".folded", ".html"}  # suffixes of documents
+FORMATS = {file.FORMAT, profiles.FORMAT, latency.FORM}
 WHOLE = 2 / 3  # a result of the whole suite has at least this share of its benchmarks
 MOST = 8  # at most this many comparisons, with a page each
 KERNELS = 12  # at most this many kernels with a page each; the table has all
 KERNELS_PAGE = "kernels.html"
-ROOM = 1000  # characters of a name: no limit in practice
 OTHERS_PAGE = "other"  # the page of benchmarks whose group the catalogue does not have
 
 KernelKey = tuple[str, str]  # the kernel's name and build options
@@ -105,6 +105,7 @@ class SiteSources:
     given_by_name: set[str] = field(default_factory=set)  # names of results
     studies: list[Named] = field(default_factory=list)  # results with figures that others published
     profiles: list[tuple[str, StoredProfile]] = field(default_factory=list)
+    latencies: list[tuple[str, StoredLatency]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # a line for each damaged file
     unknown_files: list[str] = field(default_factory=list)  # a line for each
 
@@ -113,14 +114,21 @@ class SiteSources:
         """The results and the studies."""
         return [*self.results, *self.studies]
 
+    @property
+    def pageless(self) -> list[str]:
+        """A line for each file without a page, with the reason."""
+        return [*self.problems, *self.unknown_files]
+
     def add_from_folder(self, path: Path, name: str) -> None:
         """Add a file of a folder, or report that it is damaged or has an unknown format."""
         try:
             format_ = source_format(path)
             if format_ in FORMATS:
                 self.add(path, name, format_)
-            elif path.suffix not in IGNORED and format_ is None:
-                self.unknown_files.append(f"{shown(path)}: unknown format, ignored")
+            elif path.suffix == ".log":
+                self.unknown_files.append(f"{shown(path)}: a log; `tockmark board parse` reads it")
+            elif path.suffix not in IGNORED:
+                self.unknown_files.append(f"{shown(path)}: {format_ or 'unknown format'}, no page")
         except TockmarkError as error:
             self.problems.append(str(error))
 
@@ -128,6 +136,8 @@ class SiteSources:
         """Add a file. Raise TockmarkError if it cannot be read."""
         if format_ == profiles.FORMAT:
             self.profiles.append((name, profiles.load(path)))
+        elif format_ == latency.FORM:
+            self.latencies.append((name, latency.load(path)))
         else:
             result = file.load(path)
             named = Named(self._free(name, path), result)
@@ -162,9 +172,11 @@ def gather(inputs: Iterable[Path]) -> SiteSources:
             sources.add(path, path.stem, source_format(path))
             sources.given_by_name |= {named.name for named in sources.results[before:]}
     if not sources.every:
-        for why in (*sources.problems, *sources.unknown_files):
+        for why in sources.pageless:
             raise TockmarkError(why)
-        raise TockmarkError("no results", "give result files, or folders that contain some")
+        for name, _ in (*sources.latencies, *sources.profiles):
+            raise TockmarkError(f"{name}: not a result", "give a result as well")
+        raise TockmarkError("no files", "give result files, or folders that contain some")
     return sources
 
 
@@ -188,9 +200,9 @@ class Addresses:
     def __init__(self) -> None:
         self._of: dict[tuple[str, object], str] = {}
 
-    def page(self, folder: str, key: object, name: str) -> str:
+    def page(self, folder: str, key: object, name: str, suffix: str = ".html") -> str:
         """Return the path of a page from the site's root. The same key has the same path."""
-        return self._free(folder, key, f"{folder}/", name, ".html")
+        return self._free(folder, key, f"{folder}/", name, suffix)
 
     def part(self, page: str, key: object, name: str) -> str:
         """Return the path of a part of a page, with its id."""
@@ -274,17 +286,20 @@ class ColumnGroup:
     @property
     def condition(self) -> str:
         """The conditions of all columns, in words."""
-        board = self.columns[0].result.provenance.board
-        version = f"version {self.abi}" if self.abi else "unknown version"
-        return (
-            f"{self.machine}, {board.clock}, i-cache {ICACHE[self.icache]}, interface {version},"
-            f" apps in {LANGS[self.lang]}"
-        )
+        results = [column.result for column in self.columns]
+        return f"{setting(results, self.icache)}, apps in {LANGS[self.lang]}"
 
     @cached_property
     def names(self) -> list[str]:
-        """The distinct names of the columns."""
-        return distinct_names([Named(column.name, column.result) for column in self.columns])
+        """The name of each column: its kernel with the opt-level. If several have one, the oldest
+        result keeps it, so that a further result changes no name."""
+        by_date = sorted(self.columns, key=lambda column: column.result.provenance.date)
+        first = {kernel_name(column.result): column for column in reversed(by_date)}
+        return [
+            name if first[name] is column else f"{name}, {column.name}"
+            for column in self.columns
+            for name in [kernel_name(column.result)]
+        ]
 
     def blocks(
         self, catalogue: Catalogue
@@ -472,7 +487,9 @@ class Site:
     def judged(self, base: Named, new: Named, choice: ChosenPair | None = None) -> SitePair:
         """Return one pair, judged like `tockmark compare`; if one side is a simulator and the other
         a board, also like `board agree`."""
-        before, after = choice.names if choice else distinct_names([base, new])
+        names = kernel_name(base.result), kernel_name(new.result)
+        names = names if names[0] != names[1] else (base.name, new.name)
+        before, after = choice.names if choice else names
         title = (choice.title if choice else "") or f"{after} against {before}"
         why, paired = (choice.why, choice.paired) if choice else ("", False)
         pair = SitePair(base, new, (before, after), title, why, paired)
@@ -535,7 +552,7 @@ class Site:
             kernel = named[0].result.provenance.kernel if named else stored[0].kernel
             title = kernel.title
             if named and not kernel.name:
-                title = called_by_editor.get(named[0].name) or f"{title} of {named[0].name}"
+                title = called_by_editor.get(named[0].name) or f"Kernel of {named[0].name}"
             several = sum(other[0] == key[0] for other in groups) > 1  # with different options
             level = kernel.opt_level or "unknown"
             called = f"{title}-opt-level-{level}" if several else title
@@ -595,15 +612,32 @@ def _condition(result: Result) -> tuple[object, ...]:
     return about.board.chip, about.board.clock_hz, about.abi, about.kernel.commit
 
 
+def setting(results: Iterable[Result], icache: bool | str | None = "") -> str:
+    """Return the machines, clocks, cache settings (all, or `icache`) and interface versions of
+    results, for a caption."""
+    some = list(results)
+    boards = dict.fromkeys(
+        f"{result.provenance.board.title}, {result.provenance.board.clock}" for result in some
+    )
+    settings: Iterable[bool | None] = (
+        [icache] if isinstance(icache, bool | None) else (i for r in some for i in r.icaches)
+    )
+    caches = sorted({ICACHE[cache] for cache in settings}, reverse=True)
+    abis = sorted({str(result.provenance.abi or "unknown") for result in some})
+    words = f"{', '.join(boards)}, i-cache {' and '.join(caches)}"
+    return f"{words}, interface version {' and '.join(abis)}"
+
+
 def is_baseline(named: Named) -> bool:
     """Return whether a result is of the baseline kernel."""
     return named.result.provenance.kernel.is_baseline
 
 
-def distinct_names(named: list[Named]) -> list[str]:
-    """Return distinct names of results, however long; never single letters."""
-    names = short_names(named, ROOM)
-    return [entry.name for entry in named] if names == text.letters(len(named)) else names
+def kernel_name(result: Result) -> str:
+    """Return the short name of a result's kernel, with its opt-level; never its file's name."""
+    kernel = result.provenance.kernel
+    title = short_title(kernel) if kernel.name else "unnamed kernel"
+    return f"{title} ({kernel.opt_level or 'unknown opt-level'})"
 
 
 def _identity(kernel: Kernel, name: str) -> KernelKey:

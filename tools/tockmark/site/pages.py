@@ -31,7 +31,7 @@ from tockmark.site.model import (
     SitePair,
     choices,
     group_in_sentence,
-    is_baseline,
+    setting,
 )
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
 from tockmark.suite.selection import screen, single_row
@@ -53,6 +53,7 @@ TIMING: dict[Timing, str] = {
     "runs. Instruction counts are valid.",
 }
 UNKNOWN = "unknown"
+TITLE = "What the kernel’s operations cost"  # of the first page, whatever the results
 THIN, MINUS = "\u202f", "\u2212"
 FUNCTIONS = 12  # of a profile; the others share one line
 
@@ -236,7 +237,37 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
         "µs per op": "–" if row.errors else trimmed(row.us),
         "MB/s": "–" if row.errors else trimmed(row.mb_per_s(moved)),
         "steady": row.steadiness or "–",
+        "samples, links": distribution(row),
     }
+
+
+BINS, WIDE, HIGH = 12, 60, 8  # of the picture of a distribution: its bars, and its size in px
+
+
+def distribution(row: Row) -> Markup | str:
+    """Draw the steady samples of the first layout as bars, and the nets of all links as ticks below
+    them, on one scale; nothing if all are equal."""
+    if row.cycles is None or row.errors:
+        return ""
+    samples = [net for s in row.cycles.steady if (net := row.cycles.net_of(s)) is not None]
+    if row.cycles.is_slope:
+        samples = []  # of several passes: not on the scale of a net
+    nets = row.cycles.nets
+    low, high = min((*samples, *nets), default=0), max((*samples, *nets), default=0)
+    if low == high:
+        return ""
+    scale = (WIDE - 2) / (high - low)
+    counts = Counter(min(int((net - low) * BINS / (high - low)), BINS - 1) for net in samples)
+    most = max(counts.values(), default=1)
+    step = WIDE // BINS
+    bars = "".join(
+        f"M{step * n} {HIGH}v-{tall}h{step - 1}v{tall}z"
+        for n, count in sorted(counts.items())
+        for tall in [max(1, HIGH * count // most)]
+    )
+    ticks = "".join(f"M{at} 9h1v4h-1z" for at in sorted({round((n - low) * scale) for n in nets}))
+    # The columns next to it have the figures.
+    return Markup(f'<svg class="dots" aria-hidden="true"><path d="{bars}{ticks}"/></svg>')
 
 
 # The first page, and comparisons.
@@ -245,6 +276,11 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
 def opt_level(result: Result) -> str:
     """Return the opt-level of a result's kernel, in words."""
     return f"opt-level {result.provenance.kernel.opt_level or UNKNOWN}"
+
+
+def rows_address(site: Site, named: Named) -> str:
+    """Return the path of the page with all rows of a result."""
+    return site.addresses.page("rows", named.name, named.name)
 
 
 # The section of a benchmark, on the page of its group.
@@ -394,6 +430,13 @@ def bodies_of(site: Site, id_: str) -> list[Body]:
     ]
 
 
+def cell_heads(lines: Sequence["MeasuredLine"], catalogue: Catalogue) -> list[str]:
+    """Return the columns of a benchmark's rows: no throughput if they move no bytes."""
+    row = next(iter(lines[0][3].values()))
+    moved = catalogue.bytes_moved(row.id, row.params)
+    return [head for head in row_cells(row, catalogue) if moved or head != "MB/s"]
+
+
 MeasuredLine = tuple[Named, Lang, bool | None, dict[RowKey, Row]]
 
 
@@ -464,12 +507,23 @@ def profile_anchor(site: Site, kernel: SiteKernel, profile: StoredProfile) -> st
     return site.addresses.part(kernel.page, ("profile", key), name).partition("#")[2]
 
 
-def flame_graph(profile: StoredProfile) -> Markup:
-    """Return the flame graph as an HTML element. Its text is already escaped."""
+def profile_setting(kernel: SiteKernel, profile: StoredProfile) -> str:
+    """Return the conditions of a profile, whose sample is always simulated."""
+    if kernel.named:
+        return setting([kernel.named[0].result], profile.icache)
+    return f"simulated by {profile.board}, i-cache {ICACHE[profile.icache]}"
+
+
+def flame_address(site: Site, kernel: SiteKernel, profile: StoredProfile) -> str:
+    """Return the path of a flame graph, which is a file of its own."""
+    name = f"{kernel.title}-{profile.label}-cache-{ICACHE[profile.icache]}"
+    return site.addresses.page("flame", (kernel.page, kernel.profiles.index(profile)), name, ".svg")
+
+
+def flame_graph(profile: StoredProfile) -> str:
+    """Return the flame graph as an SVG file."""
     title = f"{profile.kernel.title}, {profile.board}, i-cache {ICACHE[profile.icache]}"
-    svg = report.flame_graph(profile, title, report.total_in_words(profile))
-    svg = svg[svg.index("<svg") :].replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
-    return Markup(svg.replace("<svg", '<svg role="img" aria-label="flame graph"', 1))
+    return report.flame_graph(profile, title, report.total_in_words(profile))
 
 
 # The page of a study.
@@ -716,16 +770,3 @@ def without_figures(judgement: Judgement) -> dict[str, list[str]]:
 def names_of_rows(catalogue: Catalogue) -> dict[RowKey, str]:
     """Return the labels of the rows of the first screen."""
     return {key: words for rows in screen(catalogue).values() for words, key in rows.items()}
-
-
-def title(site: Site) -> str:
-    """Return the title of the first page."""
-    for group in site.groups[:1]:
-        named = zip(group.names, group.results, strict=True)
-        others = [name for name, result in named if not is_baseline(result)]
-        names = list(dict.fromkeys(others or group.names))
-        if len(names) <= TOPICS:
-            listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-            return f"What {listed} {'cost' if len(names) > 1 else 'costs'}"
-        return f"What {len(names)} kernels cost"
-    return "What the operating system costs"

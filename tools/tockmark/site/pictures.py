@@ -26,8 +26,19 @@ from tockmark.result.model import Result, Row, common_icaches, microseconds, rat
 from tockmark.show import listing, text
 from tockmark.show.table import Named, layout_nets
 from tockmark.site.model import Site
-from tockmark.site.pages import anchor_of, names_of_rows
-from tockmark.site.plot import DARK, GREY, STYLE, STYLES, Drawer, Sheet, in_legend, rendered
+from tockmark.site.pages import names_of_rows
+from tockmark.site.plot import (
+    DARK,
+    GREY,
+    NARROW,
+    STYLE,
+    STYLES,
+    WIDTH,
+    Drawer,
+    Sheet,
+    in_legend,
+    rendered,
+)
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, RowKey
 from tockmark.suite.selection import Selection
@@ -52,7 +63,7 @@ HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 MOST = 90  # lines of a picture of ratios
 LINE = 0.13  # inches per line
 NEAR = 0.01  # benchmarks with ratios this near to 1 are not drawn
-SHOWN = 4  # at most this many results in a picture of one benchmark
+SHOWN = 3  # at most this many results in a picture of a group
 ROWS = 30  # of ranges, if there are no rows of the first screen
 
 
@@ -93,25 +104,27 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
     kinds = [kind for kind in MEMORY if any(kind in row for row in drawn.values())]
     if not drawn:
         return None
-    panels = {(label, kind): row.get(kind, []) for label, row in drawn.items() for kind in kinds}
-    labels = _labels(row.get(kind, []) for kind in kinds for row in drawn.values())
-    sheet = _sheet("RAM bandwidth by size", named, panels, len(kinds), 2.4, labels)
-    top = _top(panels.values()) * 1.08
-    for axes, ((label, kind), curves) in zip(sheet.panels, panels.items(), strict=True):
+    panels = {(label, kind): row.get(kind, []) for kind in kinds for label, row in drawn.items()}
+    labels = _labels(panels.values())
+    across = min(2, len(panels))
+    sheet = _sheet("RAM bandwidth by size", named, panels, across, 1.9, labels, NARROW)
+    top = max(_top(panels.values()), RAM_LIMIT) * 1.12
+    for n, (axes, ((label, kind), curves)) in enumerate(
+        zip(sheet.panels, panels.items(), strict=False)
+    ):
         axes.set_ylim(0, top)
+        axes.set_title(f"{kind}, {label}")
         _sizes(axes)
         if all(entry.result.provenance.board.machine == LIMITED for entry in named):
             _ram_limit(axes, kind, max((max(curve.x) for curve in curves), default=0))
-        if kind == kinds[0]:
-            axes.set_ylabel(f"{label}\nbytes per cycle, net")
+        if n % across == 0:
+            axes.set_ylabel("bytes per cycle")
         else:
             axes.tick_params(labelleft=False)
-        if kind == kinds[-1]:
+        if n % across == across - 1:
             _clock_scale(axes, named, "MB/s", lambda hz: hz / 1e6)
-    for axes, kind in zip(sheet.grid[0], kinds, strict=True):
-        axes.set_title(kind)
     for axes in sheet.grid[-1]:
-        axes.set_xlabel("size")
+        axes.set_xlabel("bytes moved")
     _one_legend(sheet)
     return sheet
 
@@ -128,7 +141,7 @@ def _ram_limit(axes: Axes, kind: str, most: float) -> None:
         ends = [float(FROM), most]
         axes.plot(ends, [limit, limit], color=GREY, linewidth=0.9, linestyle=":", label="_limit")
         words = f"a word in {4 / limit:.0f} cycles"
-        axes.annotate(words, (most, limit), fontsize=6, va="bottom", ha="right", color=DARK)
+        axes.annotate(words, (most, limit), fontsize=7, va="bottom", ha="right", color=DARK)
 
 
 def _bytes_a_cycle(row: Row) -> float | None:
@@ -454,8 +467,9 @@ def kernels(named: list[Named]) -> Sheet | None:
         f"opt-level {entry.result.provenance.kernel.opt_level or 'unknown'}" for entry in named
     ]
     spoken = " and ".join(dict.fromkeys(LANGS[entry.result.langs[0]] for entry in named))
-    title = f"What the kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
-    sheet = Sheet(title, named, height=1.0 + 0.23 * len(rows), conditions=built)
+    title = f"What kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
+    height = 1.0 + 0.23 * len(rows)
+    sheet = Sheet(title, named, height=height, conditions=built, width=NARROW)
     (axes,) = sheet.panels
     heights = {words: len(rows) - n for n, words in enumerate(rows)}
     for index, entry in enumerate(named):
@@ -473,12 +487,20 @@ def kernels(named: list[Named]) -> Sheet | None:
         axes.text(1.01, heights[words], ratios, **position)
     axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **position)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(shortened))
     axes.set_yticks(list(heights.values()), list(heights))
     axes.set_ylim(0.3, len(rows) + 0.7)
-    axes.set_xlabel(f"net cycles of one operation; right: ratio to {named[0].name}")
-    sheet.body.legend(loc="outside lower center", ncols=3)
+    axes.set_xlabel(f"net cycles of one operation\nright: ratio to {named[0].name}")
+    sheet.body.legend(loc="outside lower center", ncols=2)
     return sheet
+
+
+def shortened(value: float, _place: int) -> str:
+    """Format a number of an axis: 10k for 10,000."""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}"
 
 
 def _costly(row: Row | None) -> Row | None:
@@ -560,19 +582,6 @@ FIGURES: dict[str, Drawer] = {drawer.__name__.replace("_", "-"): drawer for draw
 SEVERAL = ("before-after", "kernels")  # pictures that compare whole results
 
 
-def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
-    """Draw the pictures of one benchmark, such as its sweep and distribution."""
-    with_rows = []
-    for entry in named:
-        if rows := tuple(row for row in entry.result.rows if row.id == id_):
-            with_rows.append(Named(entry.name, replace(entry.result, rows=rows)))
-    return (
-        draw(with_rows, [name for name in FIGURES if name not in (*SEVERAL, "layouts")])
-        if with_rows
-        else {}
-    )
-
-
 def draw(named: list[Named], only: list[str] | None = None) -> dict[str, Sheet]:
     """Draw the pictures that these results have rows for."""
     with mpl.rc_context(STYLE):
@@ -635,10 +644,11 @@ def _sheet(
     across: int = 1,
     height: float = 3.2,
     labels: list[str] | None = None,
+    width: float = WIDTH,
 ) -> Sheet:
     """Draw a panel for each group of curves. A label has the same style in all panels, and the
     markers of coinciding curves remain visible."""
-    sheet = Sheet(title, named, -(-len(panels) // across), across, height)
+    sheet = Sheet(title, named, -(-len(panels) // across), across, height, width=width)
     labels = labels or _labels(panels.values())
     for axes, curves in zip(sheet.panels, panels.values(), strict=False):
         for curve in curves:
@@ -668,7 +678,7 @@ def _one_legend(sheet: Sheet) -> None:
         labelled = {str(line.get_label()): line for line in axes.get_lines()}
         entries |= {name: line for name, line in labelled.items() if not name.startswith("_")}
     longest = max(map(len, entries))
-    across = max(1, min(5, len(entries), LETTERS // (longest + HANDLE)))
+    across = max(1, min(5, len(entries), int(LETTERS * sheet.width / WIDTH) // (longest + HANDLE)))
     names, drawn = list(entries), list(entries.values())
     sheet.body.legend(drawn, names, loc="outside lower center", ncols=across)
 
@@ -714,15 +724,24 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
     return None
 
 
-def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
-    """Return the pictures of one benchmark, from the results of the first group, or from results
-    with more links."""
+def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Markup]]:
+    """Return the pictures of a group of benchmarks, such as sweeps, from the results of the first
+    columns, or from results with more links. Rows that run no kernel code are drawn of one result.
+    """
+    known = site.catalogue.benchmarks
+    touching = any(known[id_].touches == "kernel" for id_ in ids if id_ in known)
     named = []
-    for group in site.groups[:1]:
-        for name, column in zip(group.names, group.columns, strict=True):
-            keys = [key for key, row in column.rows.items() if row.id == id_]
-            named += [Named(name, column.result_of(key)) for key in keys[:1]]
-    return _inline(of_benchmark(named[:SHOWN], id_), anchor_of(site, id_))
+    for columns in site.groups[:1]:
+        for name, column in zip(columns.names, columns.columns, strict=True):
+            keys = [key for key, row in column.rows.items() if row.id in ids]
+            results = [column.result_of(key) for key in keys[:1]]
+            for result in results:
+                rows = tuple(row for row in result.rows if row.id in ids)
+                named.append(Named(name, replace(result, rows=rows)))
+    shown = named[: SHOWN if touching else 1]
+    # The tables show each row's distribution and its range over layouts.
+    wanted = [name for name in FIGURES if name not in (*SEVERAL, "layouts", "distributions")]
+    return _inline(draw(shown, wanted), group) if shown else []
 
 
 def _inline(sheets: dict[str, Sheet], suffix: str = "") -> list[tuple[str, Markup]]:

@@ -8,6 +8,7 @@ unit, and the sources of the numbers are below the picture. Equal results give e
 import io
 import re
 from collections.abc import Callable, Sequence
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -18,7 +19,8 @@ from matplotlib.figure import Figure
 from tockmark.show.table import Named
 
 FORMATS = ("svg", "png")
-WIDTH = 8.0  # inches
+WIDTH, NARROW = 8.0, 4.8  # inches; the second is readable on a phone
+FOOT = 20  # characters of the sources in an inch
 DPI = 120
 
 # Colours of different lightness (after Okabe and Ito), with markers and dashes.
@@ -74,19 +76,26 @@ class Sheet:
         across: int = 1,
         height: float = 3.2,
         conditions: list[str] | None = None,
+        width: float = WIDTH,
     ) -> None:
         """Lay out the panels. `conditions` are added to the results' sources."""
-        foot = 0.17 * len(named)
+        self.width = width
+        sources = [
+            line
+            for n, entry in enumerate(named)
+            for more in [f" · {conditions[n]}" if conditions else ""]
+            for line in wrap(source(entry, len(named) > 1) + more, int(FOOT * width))
+        ]
+        foot = 0.17 * len(sources)
         top = 0.35 + height * down
-        self.figure = Figure(figsize=(WIDTH, top + foot), dpi=DPI, layout="constrained")
+        self.figure = Figure(figsize=(width, top + foot), dpi=DPI, layout="constrained")
         FigureCanvasAgg(self.figure)
         parts: Any = self.figure.subfigures(2, 1, height_ratios=[top, foot])
         self.body, below = parts
         self.body.suptitle(title, fontsize=11, fontweight="bold")
-        for n, entry in enumerate(named):
-            more = f" · {conditions[n]}" if conditions else ""
+        for n, line in enumerate(sources):
             below.text(
-                *(0.012, 1 - (n + 0.5) / len(named), source(entry, len(named) > 1) + more),
+                *(0.012, 1 - (n + 0.5) / len(sources), line),
                 **{"fontsize": 6.5, "color": DARK, "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)

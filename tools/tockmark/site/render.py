@@ -20,6 +20,7 @@ from tockmark.base.errors import TockmarkError
 from tockmark.base.files import reading, replaced_folder
 from tockmark.base.paths import shown
 from tockmark.compare.verdict import MEANING
+from tockmark.latency import report as latency
 from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
@@ -34,6 +35,10 @@ OWN = ("site.css", "search.js")
 FORMAT = "tockmark-site"
 LIST = "site.json"  # the list of the site's files, which a later site may replace
 SENTENCES = 3  # on the first page
+WAITS = "How long an interrupt waits"
+WAIT_WORDS = (
+    "latency worst case longest wait response time alarm sent line stages"  # for the search
+)
 ELSEWHERE = "give another folder with -o"
 
 
@@ -55,6 +60,8 @@ class Chapter(NamedTuple):
     title: str
     body: Markup
     links: Mapping[str, str]  # for each benchmark id, the part of the page about it
+    menu: str = ""  # its name in the menu of every page, if it is in it
+    words: str = ""  # further words for the search
 
 
 class SearchEntry(NamedTuple):
@@ -81,6 +88,10 @@ def site_pages(site: Site, step: Step, chapters: Sequence[Chapter] = ()) -> dict
             )
             + "\n"
         )
+    for kernel in site.kernels:
+        for profile in kernel.profiles:
+            if profile.stacks:
+                files[pages.flame_address(site, kernel, profile)] = pages.flame_graph(profile)
     for name in OWN:
         files[name] = (resources.files("tockmark.site") / "static" / name).read_text("utf-8")
     # A script instead of JSON: a page opened from a folder may not fetch files.
@@ -113,12 +124,12 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
         "has_baseline": any(is_baseline(named) for named in sources.every),
         "incomplete": [named for named in sources.results if named.result.uncorrected],
     }
-    yield Page("index.html", "index.html", pages.title(site), "page", first)
+    yield Page("index.html", "index.html", pages.TITLE, "page", first)
     yield Page("reading.html", "reading.html", "How to read it", "page", {})
     for group, ids in site.ids_by_group.items():
         path = site.group_address(group)
         title = heading(group)
-        yield Page(path, "benchmark.html", title, "benchmarks", {"ids": ids}, group)
+        yield Page(path, "benchmark.html", title, "benchmarks", {"ids": ids, "group": group}, group)
     named = {
         words.partition(" ")[2]: row_key(*single_row(site.catalogue, term))
         for term, words in choices().costs.items()
@@ -129,21 +140,34 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
             words = " ".join([kernel.built, *(named.name for named in kernel.named)])
             filled = {"kernel": kernel}
             yield Page(kernel.page, "kernel.html", kernel.title, "kernel", filled, words)
+            for entry in kernel.named:
+                rows_title = f"All rows of {kernel.title}: {entry.name}"
+                path = pages.rows_address(site, entry)
+                yield Page(path, "rows.html", rows_title, "rows", {"named": entry})
     for pair in site.pairs:
         words = f"{pair.new.name} against {pair.base.name}"
         yield Page(str(pair.page), "pair.html", pair.title, "comparison", {"pair": pair}, words)
     for n, study in enumerate(sources.studies):
         title = study.result.provenance.kernel.title
         yield Page(study_address(n), "study.html", title, "page", {"study": study})
+    if sources.latencies:
+        yield Page("latency.html", "latency.html", WAITS, "page", {}, WAIT_WORDS)
     for chapter in chapters:
-        yield Page(chapter.path, "chapter.html", chapter.title, "page", {"body": chapter.body})
+        body = {"body": chapter.body}
+        yield Page(chapter.path, "chapter.html", chapter.title, "page", body, chapter.words)
 
 
 def _search(site: Site, made_pages: list[Page]) -> Iterator[SearchEntry]:
     """Yield the entries of the search: benchmarks with all their names, and pages."""
     benchmarks, labels = site.catalogue.benchmarks, pages.names_of_rows(site.catalogue)
     for id_ in site.ids:
-        words = benchmarks[id_].what if id_ in benchmarks else ""
+        benchmark = benchmarks.get(id_)
+        sizes = {
+            str(v)
+            for params in (benchmark.variants() if benchmark else ())
+            for v in params.values()
+        }
+        words = " ".join([benchmark.what if benchmark else "", *sorted(sizes)])
         aliases = [label for key, label in labels.items() if key[0] == id_]
         aliases += choices().aliases.get(id_, ())
         yield SearchEntry(id_, "benchmark", site.address(id_), words, tuple(aliases))
@@ -173,6 +197,7 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "by_id": lambda rows: [
             (id_, list(some)) for id_, some in groupby(rows, key=lambda row: row[0].id)
         ],
+        "condition": pages.condition,
         "number": pages.number,
         "opt_level": pages.opt_level,
         "percent": text.percent,
@@ -183,9 +208,10 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
     public = {name: value for name, value in vars(pages).items() if not name.startswith("_")}
     environment.globals |= public | {
         "chapters": chapters,
-        "benchmark_pictures": pictures.benchmark_pictures,
+        "group_pictures": pictures.group_pictures,
         "CAUSES": CAUSES,
         "COLOURS": COLOURS,
+        "latency": latency,
         "ICACHE": ICACHE,
         "LANGS": LANGS,
         "MOST": MOST,

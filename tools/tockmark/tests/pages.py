@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+COMMIT = re.compile(r"https://github\.com/tock/tock/(commit/[0-9a-f]{40}|pull/[0-9]+)")
 VOID = {"meta", "br", "link", "img", "hr", "input", "wbr"}
 LOADING = {"src", "srcset", "data", "poster", "action", "background", "formaction"}
 
@@ -72,7 +73,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 def check_links(folder: Path) -> int:
     """Check all pages of a site, and return the number of links.
 
-    Fail if a page has a duplicate id, an unclosed element, or a link to anything outside its site.
+    Fail if a page has a duplicate id, an unclosed element, or a link to anything outside its site
+    but a commit or pull request of Tock.
     """
     read, count = pages(folder), 0
     for name, page in read.items():
@@ -82,6 +84,8 @@ def check_links(folder: Path) -> int:
         for target in (*page.targets, *page.loads):
             if target == "data:,":  # the empty icon
                 continue
+            if COMMIT.fullmatch(target):
+                continue
             path, _, id_ = target.partition("#")
             assert not re.match(r"[a-z]+:|//", path), (name, target)
             to = (folder / name).parent / path if path else folder / name
@@ -90,3 +94,18 @@ def check_links(folder: Path) -> int:
             assert not id_ or id_ in read[target_path].ids, (name, target)
             count += 1
     return count
+
+
+TABLE = re.compile(r"<table(?P<kind>[^>]*)>(?P<inside>.*?)</table>", re.DOTALL)
+CONDITIONS = ("MHz", "i-cache", "version")
+
+
+def captions(text: str) -> list[str]:
+    """Return the caption of each table and picture of a page; tables of facts need none."""
+    tables = [found["inside"] for found in TABLE.finditer(text) if "facts" not in found["kind"]]
+    figures = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
+    found = [
+        re.search(r"<(caption|figcaption)>(.*?)</\1>", part, re.DOTALL)
+        for part in (*tables, *figures)
+    ]
+    return [re.sub(r"<[^>]*>", "", match[2]) if match else "" for match in found]

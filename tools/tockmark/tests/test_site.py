@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 from typer.testing import Result as Done
 
 from tockmark.base import paths
+from tockmark.base.errors import TockmarkError
+from tockmark.cli import draw
 from tockmark.cli.app import app
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -21,7 +23,7 @@ from tockmark.site import pictures
 from tockmark.suite import catalogue
 from tockmark.suite.selection import select
 from tockmark.tests import made
-from tockmark.tests.pages import check_links, contents, pages
+from tockmark.tests.pages import CONDITIONS, captions, check_links, contents, pages
 from tockmark.wire.rows import Absent
 
 KNOWN = catalogue.load()
@@ -95,25 +97,96 @@ def test_no_page_allows_more_than_its_own_files(drawn: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("timing", ["checked-against-rtl", "hardware"])
-def test_every_caption_says_whether_its_figures_are_simulated(tmp_path: Path, timing: str) -> None:
+def test_every_caption_says_whether_its_figures_are_simulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timing: str
+) -> None:
+    monkeypatch.setattr(draw, "STUDY", tmp_path / "absent")  # measured on hardware
     provenance = NEW.provenance
     board = structs.replace(provenance.board, timing=timing)
     result = replace(NEW, provenance=structs.replace(provenance, board=board))
     called(stored(tmp_path / "a.json", result.only(DRAWN)), "-o", tmp_path / "site")
-    read = pages(tmp_path / "site").values()
-    captions = [found for page in read for found in re.findall(r"Conditions[^.]*MHz", page.text)]
-    assert len(captions) > 2
-    is_simulated = {"simulated cw310" in caption for caption in captions}
-    assert is_simulated == {timing != "hardware"}
+    texts = [path.read_text() for path in (tmp_path / "site").rglob("*.html")]
+    every = [caption for text in texts for caption in captions(text)]
+    assert len(every) > 10
+    for caption in every:
+        assert all(word in caption for word in CONDITIONS), caption
+        assert ("imulated" in caption) == (timing != "hardware"), caption
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_further_file_changes_no_name_and_no_title(tmp_path: Path) -> None:
+    """Not even a newer result of the same kernel, first in its folder."""
+
+    def names(*given: str | Path) -> tuple[str, list[str]]:
+        done = called(*given, "-o", tmp_path / "site")
+        assert done.exit_code == 0, done.output
+        text = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+        head = text[text.index('<table id="screen-first">') :]
+        head = head[: head.index("</thead>")]
+        links = re.findall(r"<a href[^>]*>([^<]*)</a>", head)
+        return re.findall(r"<h1>(.*?)</h1>", text)[0], links
+
+    folder = tmp_path / "in"
+    stored(folder / "m.json", of_kernel(OLD, "old kernel").only(DRAWN))
+    stored(folder / "n.json", NEW.only(DRAWN))
+    title, before = names(folder)
+    later = structs.replace(NEW.provenance, date="2099-01-01T00:00:00+00:00")
+    stored(folder / "a.json", replace(NEW.only(DRAWN), provenance=later))
+    again, after = names(folder)
+    assert again == title
+    assert len(after) == len(before) + 1
+    assert set(before) < set(after)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_kernel_without_a_name_is_not_named_by_its_file(tmp_path: Path) -> None:
+    provenance = NEW.provenance
+    kernel = structs.replace(provenance.kernel, name=None, file="base-0.elf", sha256="ab" * 32)
+    result = replace(NEW.only(DRAWN), provenance=structs.replace(provenance, kernel=kernel))
+    assert called(stored(tmp_path / "a.json", result), "-o", tmp_path / "site").exit_code == 0
+    for path in (tmp_path / "site").rglob("*.html"):  # provenance may name it
+        names = re.findall(r"<(h1|h2|th|a)\b[^>]*>(.*?)</\1>", path.read_text(), re.DOTALL)
+        assert not [name for _, name in names if "base-0.elf" in name], path
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_samples_and_links_are_drawn_where_they_differ(tmp_path: Path) -> None:
+    called(stored(tmp_path / "a.json", NEW.only(DRAWN)), "-o", tmp_path / "site")
+    (rows,) = (tmp_path / "site" / "rows").glob("*.html")
+    varying = [
+        row
+        for row in NEW.only(DRAWN).table.values()
+        if row.cycles and not row.errors and len({*row.cycles.steady}) > 1
+    ]
+    drawn = rows.read_text(encoding="utf-8").count('<svg class="dots"')
+    assert drawn == len([row for row in varying if row.cycles and not row.cycles.is_slope])
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_file_without_a_page_is_named_with_the_reason(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    stored(folder / "a.json", NEW.only(DRAWN))
+    (folder / "b.log").write_text("#tm")
+    (folder / "c.json").write_text('{"format":"tockmark-other"}')
+    called(folder, "-o", tmp_path / "site")
+    text = pages(tmp_path / "site")["index.html"].text
+    assert "b.log: a log; `tockmark board parse`" in text
+    assert "c.json: tockmark-other" in text
+    (folder / "a.json").unlink()
+    done = called(folder, "-o", tmp_path / "other")
+    assert isinstance(done.exception, TockmarkError)
+    assert "b.log" in str(done.exception)
 
 
 def test_every_row_is_on_the_page_of_its_kernel(drawn: Path) -> None:
-    page = pages(drawn)["kernel/made-up-kernel.html"]
+    page = pages(drawn)["rows/new.html"]
     for row in NEW.only(DRAWN).table.values():
         assert row.id in page.text
         for value in (row.net, row.instructions):
             assert site_pages.number(value) in page.text
-    assert "ab" * 32 in page.text
+    kernel = pages(drawn)["kernel/made-up-kernel.html"]
+    assert "../rows/new.html" in kernel.targets
+    assert "ab" * 32 in kernel.text
     assert "ab" * 8 not in pages(drawn)["index.html"].text  # no sha256 on the first page
 
 
@@ -153,7 +226,8 @@ def test_a_kernel_is_compared_with_the_baseline_of_its_machine_and_interface(
 
     def page(path: str, name: str) -> str:
         assert called(path, "-o", tmp_path / "out").exit_code == 0
-        return (tmp_path / "out" / "kernel" / f"{name}.html").read_text(encoding="utf-8")
+        files = [tmp_path / "out" / "kernel" / f"{name}.html", *(tmp_path / "out/rows").iterdir()]
+        return "".join(file.read_text(encoding="utf-8") for file in files)
 
     assert "× baseline" not in page(mine, "made-up-kernel")
     path = stored(tmp_path / "baseline-b.json", ours)

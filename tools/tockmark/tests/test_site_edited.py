@@ -124,7 +124,9 @@ def test_every_bold_figure_of_the_index_is_sure(made: Made) -> None:
 def test_the_site_is_small(made: Made) -> None:
     site, files = made
     names = [name for name in files if name.endswith(".html")]
-    assert len(names) <= 60
+    assert len(names) <= 70
+    assert len(files["index.html"]) < 300_000
+    assert {name for name in names if len(files[name]) > 500_000} == set()
     assert 4 < len(site.pairs) <= MOST
     assert not [
         pair.page

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  * The search over the pages of search-index.js, a script because a page opened from a folder may not
- * fetch files. "/" focuses it, Enter opens the first hit, Escape clears it. */
+ * fetch files. "/" focuses it, Enter opens the first hit, Escape clears it. Below: tables of the class
+ * "sortable" get a button in each heading, which sorts, and a field, which filters rows. */
 (function () {
   "use strict";
   var MOST = 12;
@@ -46,8 +47,14 @@
       item.append(link, " (" + hit.page.k + ")");
       list.append(item);
     });
-    list.hidden = !matches.length;
-    status.textContent = input.value.trim() ? matches.length + " pages found" : "";
+    var asked = Boolean(input.value.trim());
+    if (asked && !matches.length) {
+      var none = document.createElement("li");
+      none.textContent = "Nothing found. Try a benchmark, a kernel or one word.";
+      list.append(none);
+    }
+    list.hidden = !asked;
+    status.textContent = asked ? matches.length + " pages found" : "";
   }
 
   input.addEventListener("input", show);
@@ -73,5 +80,52 @@
       show();
       document.activeElement.blur();
     }
+  });
+})();
+
+(function () {
+  "use strict";
+  // A cell's number, if it starts with one, else its text.
+  function value(row, column) {
+    var words = row.cells[column].textContent.trim();
+    var plain = words.replace(/\u2212/g, "-").replace(/[\s\u202f,]/g, "");
+    return /^[-+]?\d+(\.\d+)?(%|$)/.test(plain) ? parseFloat(plain) : words;
+  }
+
+  function order(a, b) {
+    var numbers = typeof a === "number" && typeof b === "number";
+    return numbers ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+  }
+
+  function sort(table, column, head) {
+    var down = head.getAttribute("aria-sort") === "ascending";
+    table.querySelectorAll("thead th").forEach(function (other) { other.removeAttribute("aria-sort"); });
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    Array.from(table.tBodies[0].rows).sort(function (a, b) {
+      return order(value(a, column), value(b, column)) * (down ? -1 : 1);
+    }).forEach(function (row) { table.tBodies[0].append(row); });
+  }
+
+  document.querySelectorAll("table.sortable").forEach(function (table) {
+    Array.from(table.tHead.rows[0].cells).forEach(function (head, column) {
+      var button = document.createElement("button");
+      button.type = "button";
+      button.append.apply(button, Array.from(head.childNodes));
+      button.addEventListener("click", function () { sort(table, column, head); });
+      head.append(button);
+    });
+    var label = document.createElement("label");
+    var field = document.createElement("input");
+    field.type = "search";
+    label.className = "filter";
+    label.append("Filter rows ", field);
+    field.addEventListener("input", function () {
+      var words = field.value.toLowerCase().split(/\s+/);
+      Array.from(table.tBodies[0].rows).forEach(function (row) {
+        var text = row.textContent.toLowerCase();
+        row.hidden = !words.every(function (word) { return text.indexOf(word) >= 0; });
+      });
+    });
+    table.closest(".wide").before(label);
   });
 })();
