@@ -9,9 +9,8 @@ from pathlib import Path
 
 from tockmark.base.paths import RESULTS, ROOT
 from tockmark.result import file
-from tockmark.result.model import Row, ratio
+from tockmark.result.model import Row, layout_nets, range_ends, ratio
 from tockmark.show import table, text
-from tockmark.show.table import layout_nets
 from tockmark.suite.catalogue import Lang
 from tockmark_lab.folders import STUDIES
 
@@ -36,7 +35,7 @@ def span_of(
     an end whose layout subtracts a control."""
     if row is None or not row.sound:
         return text.NONE
-    ends = [f"{written(net / (per or row.inner))}{mark}" for net, mark in table.range_ends(row)]
+    ends = [f"{written(net / (per or row.inner))}{mark}" for net, mark in range_ends(row)]
     return "–".join(dict.fromkeys(ends)) or text.NONE
 
 

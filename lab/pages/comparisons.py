@@ -20,9 +20,9 @@ import sample_parts
 from committed import CommittedResult, between, committed, number, retired, share
 from tables import markdown
 from tockmark.base.documents import Count, Part
+from tockmark.result.model import layout_nets
 from tockmark.result.provenance import OptLevel
 from tockmark.show import text
-from tockmark.show.table import layout_nets
 from tockmark_lab.folders import DATA
 
 # The commit before the change of the interface, the commit of the change, and a release after it.

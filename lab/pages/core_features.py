@@ -7,8 +7,8 @@ from functools import cache
 
 from committed import CommittedResult, committed, number, path_of, percents, share
 from tables import markdown
+from tockmark.result.model import layout_nets
 from tockmark.show import text
-from tockmark.show.table import layout_nets
 from tockmark.suite.catalogue import ICACHE
 from tockmark_lab.studies import cores
 from tockmark_lab.studies.cores import BareCount

@@ -32,7 +32,8 @@ import whole_programs
 from committed import committed, multiples, number, per_op, share, times
 from tables import markdown
 from tockmark.base.paths import DOCS
-from tockmark.show.table import format_range, layout_nets
+from tockmark.result.model import layout_nets
+from tockmark.show.table import format_range
 from tockmark.suite import catalogue as catalogues
 from tockmark_lab import validation as validations
 from tockmark_lab import validation_parts as programs

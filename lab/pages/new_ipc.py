@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from committed import CommittedResult, between, committed, longer, number, retired, share_left
 from tables import markdown
-from tockmark.show.table import layout_nets
+from tockmark.result.model import layout_nets
 
 BRANCHES = ("initial", "relay-request-fairness")
 LEVELS = ("z", "2")

@@ -17,10 +17,9 @@ from tockmark.compare import pairs
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
 from tockmark.compare.spread import committed_spread
-from tockmark.result.model import Row
+from tockmark.result.model import Row, layout_nets
 from tockmark.result.provenance import unlike_benchmarks
 from tockmark.show import text
-from tockmark.show.table import layout_nets
 from tockmark.show.text import NONE
 from tockmark.site import plot
 from tockmark.suite import catalogue as catalogues

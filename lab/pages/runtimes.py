@@ -8,8 +8,8 @@ from committed import CommittedResult, between, committed, number
 from sample_parts import profiles, split_parts
 from tables import markdown
 from tockmark.latency.report import QUIET
+from tockmark.result.model import layout_nets
 from tockmark.show import text
-from tockmark.show.table import layout_nets
 from tockmark_lab.folders import STUDIES
 from tockmark_lab.studies import stack
 

@@ -12,7 +12,7 @@ import committed
 import new_ipc
 import opt_levels
 from tockmark.base.paths import ROOT
-from tockmark.show.table import layout_nets
+from tockmark.result.model import layout_nets
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import screen
 from tockmark_lab.folders import DATA

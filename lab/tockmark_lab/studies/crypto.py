@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 
-from tockmark.result.model import Result
+from tockmark.result.model import Result, layout_nets
 from tockmark.result.stats import StraightLine, fit_line
 from tockmark.show import text
-from tockmark.show.table import layout_nets
 from tockmark.show.text import LINE, NONE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE
 

@@ -98,7 +98,7 @@ def table_verb(
         screen = table.first_screen(
             named, catalogue, None, blocks, langs, form, provenance=not no_provenance
         )
-        worst = [_worst_wait(path, text.columns()) for path in latencies]
+        worst = [_worst_wait(path) for path in latencies if form is not text.Form.CSV]
         shown = "".join([screen, *worst]) + "\n" * bool(worst)
     elif len(named) == 1:
         shown = table.every_row(results[0], catalogue, form)
@@ -108,7 +108,7 @@ def table_verb(
     raise Exit(options.incomplete_code(*results))
 
 
-def _worst_wait(path: Path, width: int) -> str:
+def _worst_wait(path: Path) -> str:
     """Return a sentence on a kernel's worst wait, for the lines below the first screen."""
     from tockmark.latency import report  # loads the packages that measure
 
@@ -117,7 +117,7 @@ def _worst_wait(path: Path, width: int) -> str:
     us = microseconds(cycles, latency.clock_hz)
     (load_,) = (each for each in latency.loads if each.name == latency.worst.load)
     line = f"Worst wait of an alarm: {cycles} cycles ({us:.0f} µs) on {title}, next to {load_.what}"
-    return "\n".join(["", *text.wrap(line, "  ", width)])
+    return "\n".join(["", *text.wrap(line, "  ")])
 
 
 def _languages(names: str, results: Sequence[Result]) -> list[catalogues.Lang]:

@@ -475,6 +475,25 @@ def comparable(base: Row, row: Row) -> tuple[Row, Row]:
     return (base, row) if all(both) else (base.single_pass, row.single_pass)
 
 
+def layout_nets(row: Row | None) -> list[float]:
+    """Return the net cycles of one operation in each layout; nothing if the row is absent or
+    unsound."""
+    if row is None or row.cycles is None or not row.sound:
+        return []
+    return [net / row.inner for net in row.cycles.nets]
+
+
+def range_ends(row: Row) -> list[tuple[float, str]]:
+    """Return the least and the most net cycles of a sample over the layouts, each with "†" if all
+    layouts with it subtract a control; empty without a net."""
+    marks: dict[float, str] = {}
+    for series in (row.cycles, *row.cycles.further) if row.cycles else ():
+        if series.own_net is not None:
+            by_control = series.reading is not None and series.reading.from_control
+            marks[series.own_net] = marks.get(series.own_net, "†") if by_control else ""
+    return sorted(marks.items())[:: max(len(marks) - 1, 1)]
+
+
 def ratio(base: Row | None, row: Row | None) -> float | None:
     """Return the cost per operation of `row` divided by that of `base`; None unless both are sound
     and above zero."""

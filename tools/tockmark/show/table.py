@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from tockmark.compare.rule import kernel_mean
-from tockmark.result.model import INVALID_ROW, Result, Row, common_icaches, ratio
+from tockmark.result.model import INVALID_ROW, Result, Row, common_icaches, range_ends, ratio
 from tockmark.result.provenance import Kernel
 from tockmark.show import text
 from tockmark.show.text import Form, Table, TableColumn, figures, number
@@ -292,9 +292,7 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
         again = kernel.sha256 is not None and kernel == before
         built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-        title = (
-            kernel.title if alone else kernel.title.removeprefix(short_title(kernel)).lstrip(", ")
-        )
+        title = kernel.title.removeprefix("" if alone else short_title(kernel)).lstrip(", ")
         kernel_line = ", ".join(filter(None, [title, built]))
         notes = ["the same kernel" if again else f"{kernel_line}{sha}"]
         notes += [] if alone else [part for part in _conditions(column) if part not in same]
@@ -476,18 +474,9 @@ SIDE_BY_SIDE = (
     ' Lower is better. "-": not measured. "!": an error, so no ratio.'
 )
 
-EVENTS = {  # Ibex's event counters, by the counter's number in its documentation
-    3: "ld/st",
-    4: "fetch",
-    5: "loads",
-    6: "stores",
-    7: "jumps",
-    8: "branch",
-    9: "taken",
-    10: "16-bit",
-    11: "mul",
-    12: "div",
-}
+# Ibex's event counters, by the counter's number in its documentation.
+_EVENTS = "ld/st", "fetch", "loads", "stores", "jumps", "branch", "taken", "16-bit", "mul", "div"
+EVENTS = dict(enumerate(_EVENTS, 3))
 EVENT_WIDTH = 5  # least width of a column
 EVENTS_LEGEND = """\
 Events of one sample: the median, without the counter reads; time.read as measured. "!": the row \
@@ -719,25 +708,6 @@ def format_layouts(result: Result) -> str:
         return "one layout"
     links = f" of {result.links} links of the kernel" if result.links > 1 else ", of the apps alone"
     return f"{result.layouts} layouts{links}"
-
-
-def layout_nets(row: Row | None) -> list[float]:
-    """Return the net cycles of one operation in each layout; nothing if the row is absent or
-    unsound."""
-    if row is None or row.cycles is None or not row.sound:
-        return []
-    return [net / row.inner for net in row.cycles.nets]
-
-
-def range_ends(row: Row) -> list[tuple[float, str]]:
-    """Return the least and the most net cycles of a sample over the layouts, each with "†" if all
-    layouts with it subtract a control; empty without a net."""
-    marks: dict[float, str] = {}
-    for series in (row.cycles, *row.cycles.further) if row.cycles else ():
-        if series.own_net is not None:
-            by_control = series.reading is not None and series.reading.from_control
-            marks[series.own_net] = marks.get(series.own_net, "†") if by_control else ""
-    return sorted(marks.items())[:: max(len(marks) - 1, 1)]
 
 
 def format_range(row: Row, inner: int = 1) -> str:

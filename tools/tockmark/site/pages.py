@@ -18,7 +18,7 @@ from tockmark.compare.pairs import Comparison, Mean
 from tockmark.compare.verdict import JUDGED, MOVED, Judgement, RowVerdict, Verdict, verdict_of
 from tockmark.profile import report
 from tockmark.profile.file import Share, StoredProfile, sum_shares
-from tockmark.result.model import Result, Row, microseconds
+from tockmark.result.model import Result, Row, microseconds, range_ends
 from tockmark.result.provenance import Timing
 from tockmark.show import table, text
 from tockmark.show.judgement import headline
@@ -719,7 +719,7 @@ def us_range(row: Row) -> str:
     """Format the range of one operation's time over links; nothing for a single link."""
     if len(row.samples) < 2 or not row.clock_hz:
         return ""
-    times = (microseconds(net / row.inner, row.clock_hz) for net, _ in table.range_ends(row))
+    times = (microseconds(net / row.inner, row.clock_hz) for net, _ in range_ends(row))
     return " to ".join(dict.fromkeys(map(three_digits, times)))
 
 

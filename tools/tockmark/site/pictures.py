@@ -22,9 +22,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, Multiple
 
 from tockmark.compare.sweeps import FROM, Sweep
 from tockmark.compare.sweeps import sweeps as lines_through
-from tockmark.result.model import Result, Row, common_icaches, microseconds, ratio
+from tockmark.result.model import Result, Row, common_icaches, layout_nets, microseconds, ratio
 from tockmark.show import listing, text
-from tockmark.show.table import Named, layout_nets
+from tockmark.show.table import Named
 from tockmark.site.model import Site
 from tockmark.site.pages import names_of_rows
 from tockmark.site.plot import (

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result, Row, with_readings
+from tockmark.result.model import Result, Row, range_ends, with_readings
 from tockmark.show import table
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
@@ -101,7 +101,7 @@ def test_a_control_that_is_off_replaces_the_overhead() -> None:
     (row,) = (row for row in beyond.rows if row.id == "call.void")
     assert (row.net, row.series_from_control) == (36, ["cycles"])
     assert row.instructions == 0
-    assert table.range_ends(row) == [(36, "†"), (60, "")]
+    assert range_ends(row) == [(36, "†"), (60, "")]
     assert table.format_range(row) == "36†–60"
     (control,) = (control for control in beyond.controls if control.counter == "cycles")
     assert control.nets == (24, 0, 24)
