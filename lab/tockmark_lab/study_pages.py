@@ -64,13 +64,14 @@ class StudyPage:
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
         renderer = self._markdown.renderer
         assert isinstance(renderer, RendererHTML)
-        renderer.rules |= {
+        rules: dict[str, Any] = {
             "image": self._image,
             "table_open": self._table_open,
             "table_close": self._table_close,
             "code_block": self._code_block,
             "fence": self._code_block,
         }
+        renderer.rules |= rules
 
     def render(self, text: str) -> str:
         """Return the page as HTML."""

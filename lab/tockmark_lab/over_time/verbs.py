@@ -127,8 +127,8 @@ def _over_commits(
     """Show rows commit by commit. Return a message for each line that is skipped."""
     data, problems = commits.load_campaign(file)
     catalogue = catalogues.load()
-    every = [(row_.id, row_.params) for commit in data.line for row_ in commit.rows.values()]
-    trails = data.trails(select(catalogue, row, every).includes)
+    measured = [(row_.id, row_.params) for commit in data.line for row_ in commit.rows.values()]
+    trails = data.trails(select(catalogue, row, measured).includes)
     if row is None:
         trails = [trail for trail in trails if trail.jumps]
     elif not trails:

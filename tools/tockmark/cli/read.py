@@ -22,7 +22,7 @@ from tockmark.result.model import Result, catalogue_of, microseconds
 from tockmark.show import listing, table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import LANGS
-from tockmark.suite.selection import select, similar_names
+from tockmark.suite.selection import Selection, select, similar_names
 
 WIDEST = 100  # columns of a page
 LESS = "FRX"  # the default for the pager less: show colours, and quit at the end of a short page
@@ -74,10 +74,8 @@ def table_verb(
     formats = {"--markdown": markdown, "--csv": comma_separated}
     options.check_exclusive({**formats, "--json": as_json})
     if fit:
-        if len(files) > 1:
-            raise TockmarkError("--fit shows one result", "give one file")
         options.check_exclusive({"--fit": fit, **formats})
-        _fit(files[0], only, as_json)
+        _fit(files, only, as_json)
     latencies = [path for path in files if source_format(path) == LATENCY]
     named = [(paths.shown(path), load(path)) for path in files if path not in latencies]
     if not named:
@@ -92,20 +90,30 @@ def table_verb(
         shown = ""
         options.show(table.as_json(results, catalogue))
     elif not every:
-        named_rows = bool(wanted) or any(result.provenance.catalogue for result in results)
-        blocks = table.selected_blocks(wanted, results) if named_rows else None
         langs = None if lang is None else _languages(lang, results)
-        screen = table.first_screen(
-            named, catalogue, None, blocks, langs, form, provenance=not no_provenance
-        )
+        shown = _first_screen(named, wanted, langs, form, not no_provenance)
         worst = [_worst_wait(path) for path in latencies if form is not text.Form.CSV]
-        shown = "".join([screen, *worst]) + "\n" * bool(worst)
+        shown += "".join(worst) + "\n" * bool(worst)
     elif len(named) == 1:
         shown = table.every_row(results[0], catalogue, form)
     else:
         shown = table.side_by_side(named, catalogue, form=form)
     print(text.fold(shown) if form is text.Form.TEXT else shown, end="", flush=True)
     raise Exit(options.incomplete_code(*results))
+
+
+def _first_screen(
+    named: Sequence[tuple[str, Result]],
+    wanted: Selection,
+    langs: Sequence[catalogues.Lang] | None,
+    form: text.Form,
+    provenance: bool,
+) -> str:
+    """Return the first screen, with the selected rows if any are."""
+    results = [result for _, result in named]
+    named_rows = bool(wanted) or any(result.provenance.catalogue for result in results)
+    blocks = table.selected_blocks(wanted, results) if named_rows else None
+    return table.first_screen(named, wanted.catalogue, None, blocks, langs, form, provenance)
 
 
 def _worst_wait(path: Path) -> str:
@@ -132,8 +140,11 @@ def _languages(names: str, results: Sequence[Result]) -> list[catalogues.Lang]:
     return langs
 
 
-def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
+def _fit(files: Sequence[Path], only: str | None, as_json: bool) -> NoReturn:
     """Show the cost of one more byte, argument or NOP."""
+    if len(files) > 1:
+        raise TockmarkError("--fit shows one result", "give one file")
+    (file,) = files
     whole = load(file)
     catalogue = catalogue_of([whole])
     _, (result,) = options.selected(catalogue, only, [whole])

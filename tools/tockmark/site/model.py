@@ -29,6 +29,7 @@ from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
 from tockmark.compare.spread import committed_spread, paired_spread
 from tockmark.compare.verdict import Judgement, judge_comparison
+from tockmark.latency import FORM as LATENCY
 from tockmark.latency import report as latency
 from tockmark.latency.report import StoredLatency
 from tockmark.profile import file as profiles
@@ -42,7 +43,7 @@ from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
 
 IGNORED = {".md", ".txt", ".svg", ".folded", ".html"}  # suffixes of documents
-FORMATS = {file.FORMAT, profiles.FORMAT, latency.FORM}
+FORMATS = {file.FORMAT, profiles.FORMAT, LATENCY}
 WHOLE = 2 / 3  # a result of the whole suite has at least this share of its benchmarks
 MOST = 8  # at most this many comparisons, with a page each
 KERNELS = 12  # at most this many kernels with a page each; the table has all
@@ -136,7 +137,7 @@ class SiteSources:
         """Add a file. Raise TockmarkError if it cannot be read."""
         if format_ == profiles.FORMAT:
             self.profiles.append((name, profiles.load(path)))
-        elif format_ == latency.FORM:
+        elif format_ == LATENCY:
             self.latencies.append((name, latency.load(path)))
         else:
             result = file.load(path)

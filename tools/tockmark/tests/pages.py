@@ -102,7 +102,7 @@ CONDITIONS = ("MHz", "i-cache", "version")
 
 def captions(text: str) -> list[str]:
     """Return the caption of each table and picture of a page; tables of facts need none."""
-    tables = [found["inside"] for found in TABLE.finditer(text) if "facts" not in found["kind"]]
+    tables = [table["inside"] for table in TABLE.finditer(text) if "facts" not in table["kind"]]
     figures = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
     found = [
         re.search(r"<(caption|figcaption)>(.*?)</\1>", part, re.DOTALL)
