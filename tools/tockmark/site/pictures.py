@@ -728,8 +728,8 @@ def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Ma
     """Return the pictures of a group of benchmarks, such as sweeps, from the results of the first
     columns, or from results with more links. Rows that run no kernel code are drawn of one result.
     """
-    known = site.catalogue.benchmarks
-    touching = any(known[id_].touches == "kernel" for id_ in ids if id_ in known)
+    defined = site.catalogue.benchmarks
+    touching = any(defined[id_].touches == "kernel" for id_ in ids if id_ in defined)
     named = []
     for columns in site.groups[:1]:
         for name, column in zip(columns.names, columns.columns, strict=True):
