@@ -20,6 +20,8 @@ from pages import Command, arguments, commands, every
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import CATALOGUE, ROOT
 from tockmark.cli.app import PROGRAM
+from tockmark.result import file
+from tockmark.result.model import catalogue_of
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import select, single_row
 from tockmark.target import board as boards
@@ -40,11 +42,13 @@ def strange_rows(given: dict[str, Any], page: str) -> list[str]:
     """Return the row terms of a command that select no row, except rows that the page adds."""
     named = [given[key] for key in ("only", "benchmark") if given.get(key)]
     strange = []
+    results = [ROOT / path for path in given.get("files") or () if (ROOT / path).is_file()]
     for text in named:
         if READERS.search(text) or f'id = "{text}"' in page:
             continue
         try:
-            select(load(ROOT / (given.get("catalogue") or CATALOGUE)), text)
+            catalogue = load(ROOT / (given.get("catalogue") or CATALOGUE))
+            select(catalogue_of(map(file.load, results)) if results else catalogue, text)
         except TockmarkError as error:
             strange.append(str(error))
     return strange

@@ -193,7 +193,9 @@ def test_a_small_unsure_change_has_row_estimate_and_range() -> None:
     full = report.Report(judged, ("old.elf", "new.elf"), Path("out"), Sizes({}, {}))
     text = report.render(full)
     document = json.loads(json.dumps(report.as_json(full), allow_nan=False))
-    assert text.startswith("Regression: +4 instructions on ")
+    title = text.splitlines()[0]
+    assert title.startswith("Regression: the base is incomplete; ")
+    assert "; +4 instructions on " in title
     (line,) = (line for line in text.splitlines() if line.startswith("syscall.command "))
     figures = r"248 → 255 +\+2\.8 % \((-\d+\.\d) … (\+\d+\.\d)\) +unsure +\+4!!"
     seen = re.search(figures, line)
