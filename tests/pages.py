@@ -19,8 +19,20 @@ from tockmark.base.paths import ROOT
 from tockmark.cli import program as verbs
 from tockmark.cli.program import VerbProgram
 
+FOLDERS = [
+    "",
+    "apps",
+    "boards",
+    "capsules",
+    "kernel",
+    "kernel-patches",
+    "results",
+    "tests",
+    "tools",
+]
 PAGES = [
-    *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
+    *(ROOT / folder / "README.md" for folder in FOLDERS),
+    ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "lab").rglob("*.md")),
 ]

@@ -37,6 +37,31 @@ def test_pages_are_short() -> None:
     assert sum(words_by_page().values()) <= MOST_WORDS, "python tests/pages.py"
 
 
+def lines_of(*path: str) -> int:
+    """Return the number of lines of a page."""
+    return ROOT.joinpath(*path).read_text(encoding="utf-8").count("\n")
+
+
+def test_the_first_pages_are_short() -> None:
+    assert lines_of("README.md") <= 110
+    assert lines_of("CONTRIBUTING.md") <= 30
+    for folder in ("apps", "boards", "capsules", "kernel-patches", "lab", "tests", "tools"):
+        assert lines_of(folder, "README.md") <= 30, folder
+
+
+def test_a_page_with_figures_of_cycles_says_that_they_are_simulated() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if re.search(r"\d[\d,]* (cycles|µs)", text):
+            assert "simulat" in text.lower(), page
+
+
+def test_the_citation_names_the_version() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (version,) = re.findall(r'^version = "(.*)"$', project, re.M)
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
 def test_words_are_counted_without_tables_and_code() -> None:
     page = "# A title\n\nFive words of `plain` prose\n\n| a | table |\n\n    code here\n"
     assert words(page + "```sh\nmore code\n```\n<!-- a\ncomment -->\n- an item\n") == 11

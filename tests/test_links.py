@@ -46,7 +46,7 @@ def test_links_of_one_source_do_not_differ() -> None:
 
 def test_no_row_that_is_certainly_faster_is_a_finding() -> None:
     """From Tock 2.2 to master most rows have more instructions, and many of them fewer cycles."""
-    base, new = (file.load(RESULTS / f"opt/tock-{name}-z.json") for name in ("2.2", "master"))
+    base, new = (file.load(RESULTS / f"opt/tock-{name}-2.json") for name in ("2.2", "master"))
     more = [row for row in judged(base, new, committed_spread(base)).moved if row.moved > 0]
     faster = [row for row in more if row.verdict is Verdict.BETTER]
     assert faster, "none to see"

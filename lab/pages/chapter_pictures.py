@@ -39,6 +39,7 @@ RING: dict[str, Any] = {
     "markerfacecolor": "none",
 }
 BAR = 0.9  # how thick the line of a range is
+NARROW = (5.2, 5.4)  # inches of a picture that a telephone can show
 BOARD, CLOCK = "simulated CW310, 24 MHz", 24e6
 
 
@@ -270,7 +271,7 @@ def draw_crypto() -> Sheet:
 
 def draw_growth() -> Sheet:
     """Draw cost by number: the points and the fitted lines."""
-    groups: dict[tuple[str, ...], list[growth.Sweep]] = {}
+    groups: dict[tuple[str, ...], list[growth.GrowthRow]] = {}
     for sweep in growth.sweeps():
         if sweep.operation in growth.DRAWN:
             groups.setdefault(growth.OPERATIONS[sweep.operation], []).append(sweep)
@@ -378,28 +379,33 @@ def draw_receive() -> Sheet:
 
 
 def draw_runtimes() -> Sheet:
-    """Draw the cycles of each operation on each runtime and kernel, at two opt-levels."""
-    note = f"lab/studies/runtimes · {BOARD}, i-cache on"
+    """Draw the cycles of each operation on each runtime and kernel: narrow, for a telephone."""
     rows = list(reversed(runtimes.ROWS))
-    sheet = Sheet("The same operations without and with isolation", [note], 1, 2, 4.2)
-    for axes, level in zip(sheet.panels, runtimes.LEVELS, strict=True):
-        for index, (name, title) in enumerate(runtimes.COLUMNS.items()):
-            nets_by_y = {
-                y + 0.12 * (2.5 - index): nets
-                for y, row in enumerate(rows)
-                if (nets := runtimes.nets(name, row, level))
-            }
-            ends = [(min(nets), max(nets)) for nets in nets_by_y.values()]
-            middles = [median(nets) for nets in nets_by_y.values()]
-            _ranges(axes, ends, middles, [*nets_by_y], index, title)
-        axes.set(title=f"opt-level {level}", xlabel="cycles", xscale="log")
-        axes.xaxis.set_major_locator(FixedLocator([100, 1000, 10_000, 100_000]))
-        axes.xaxis.set_minor_locator(NullLocator())
-        _thousands(axes.xaxis)
-        axes.set_yticks(range(len(rows)), [runtimes.ROWS[row] for row in rows], fontsize=7)
-        axes.set_ylim(-0.6, len(rows) - 0.4)
-    sheet.panels[1].tick_params(labelleft=False)
-    _legend(sheet, 6)
+    note = f"lab/studies/runtimes · {BOARD}, i-cache on, opt-level 3"
+    sheet = Sheet("The same operations without\nand with isolation", [note], height=4.6)
+    sheet.figure.set_size_inches(*NARROW)
+    (axes,) = sheet.panels
+    for index, (name, title) in enumerate(runtimes.COLUMNS.items()):
+        nets_by_y = {
+            y + 0.15 * (2.5 - index): nets
+            for y, row in enumerate(rows)
+            if (nets := runtimes.nets(name, row, "3"))
+        }
+        ends = [(min(nets), max(nets)) for nets in nets_by_y.values()]
+        _ranges(
+            axes, ends, [median(nets) for nets in nets_by_y.values()], [*nets_by_y], index, title
+        )
+    axes.set(xlabel="cycles", xscale="log")
+    axes.xaxis.set_major_locator(FixedLocator([100, 1000, 10_000, 100_000]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    _thousands(axes.xaxis)
+    axes.set_yticks(range(len(rows)), [runtimes.ROWS[row] for row in rows])
+    for between in range(1, len(rows)):
+        axes.axhline(between - 0.5, color=GREY, linewidth=0.4)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(-0.5, len(rows) - 0.5)
+    _legend(sheet, 3)
     return sheet
 
 

@@ -43,8 +43,19 @@ def span_of(
 def share_left(pair: str, row: str, icache: bool = True) -> str:
     """Return the range, over pairs of links, of a row's cycles in PAIR-head relative to
     PAIR-base."""
-    nets = [layout_nets(committed(f"{pair}-{side}").row(row, icache)) for side in ("base", "head")]
-    return between([after / before for before, after in zip(*nets, strict=True)], "{:.2f}".format)
+    sides = (committed(f"{pair}-{side}").row(row, icache) for side in ("base", "head"))
+    return between(pair_ratios(*sides), "{:.2f}".format)
+
+
+def longer(base: Row | None, head: Row | None) -> str:
+    """Return the range, over pairs of links, of the change of a row's cycles in percent."""
+    return between(pair_ratios(base, head), lambda ratio: text.percent(ratio - 1, sign="+"))
+
+
+def pair_ratios(*rows: Row | None) -> list[float]:
+    """Return the cycles of the second row relative to the first, in each pair of links."""
+    base, head = map(layout_nets, rows)
+    return [after / before for before, after in zip(base, head, strict=True)]
 
 
 def percents(shares: Sequence[float], digits: int = 1) -> str:

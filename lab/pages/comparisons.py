@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The comparisons in docs/findings.md: Tock with version 1 and version 2 of the system-call
-interface, single commits of Tock, and the study of 2021 against shifts of our own build.
+"""The comparisons of the studies versions and history: Tock with version 1 and version 2 of the
+system-call interface, single commits of Tock, and the study of 2021 against shifts of our build.
 
 The single commits were built by hand (lab/data/bisect.json, lab/data/README.md).
 """

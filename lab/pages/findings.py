@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Generate docs/findings.md with its picture, and each study's README.md (`make findings`).
+"""Generate docs/findings.md, the picture of opt-levels, and each study's page (`make findings`).
 
 The text is in the templates here and in the studies' folders. Every number comes from a committed
 result or profile, through the functions that `_render` passes to the templates.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 
 import jinja2
@@ -21,6 +19,8 @@ import core_features
 import crypto
 import growth
 import ladder
+import languages
+import memory
 import new_ipc
 import opt_levels
 import over_commits
@@ -29,35 +29,23 @@ import runtimes
 import sample_parts
 import waits
 import whole_programs
-from committed import committed, multiples, number, per_op, retired, share, times
+from committed import committed, multiples, number, per_op, share, times
 from tables import markdown
-from tockmark.base.paths import DOCS, ROOT
-from tockmark.result import file
-from tockmark.result.model import Row
-from tockmark.show import text
+from tockmark.base.paths import DOCS
 from tockmark.show.table import format_range, layout_nets
-from tockmark.show.text import NONE
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import HARNESS_ROWS, label
 from tockmark_lab import validation as validations
 from tockmark_lab import validation_parts as programs
 from tockmark_lab.folders import DATA, STUDIES
 
-PARTS = (
-    "findings.md.j2",
-    "ipc.md.j2",
-    "latency.md.j2",
-    "languages.md.j2",
-    "studies.md.j2",
-)  # in this folder, in the order of the page
-HERE = Path(__file__).parent
-PICTURE = "pictures/speed-and-size.svg"  # of the findings
+PAGE = Path(__file__).parent / "findings.md.j2"
+PICTURE = "pictures/speed-and-size.svg"  # of the study opt-levels
 ANSWER = re.compile(r"^## Answer\n\n\*\*(.*?)\*\*", re.MULTILINE | re.DOTALL)
 
 
 def generate() -> dict[Path, bytes]:
     """Return the content of the page, its picture and each study's page, by path."""
-    page = "\n\n".join(_render(HERE / part) for part in PARTS) + "\n"
+    page = f"{_render(PAGE)}\n"
     studies = {template.parent.name: template for template in STUDIES.glob("*/README.md.j2")}
     pages = {STUDIES / name / "README.md": f"{study(name)}\n".encode() for name in studies}
     return {DOCS / "findings.md": page.encode(), DOCS / PICTURE: opt_levels.picture(), **pages}
@@ -69,11 +57,13 @@ def study(name: str) -> str:
     return _render(STUDIES / name / "README.md.j2")
 
 
-def answer(name: str) -> str:
-    """Return the bold answer of a study's page, with a link to the page."""
+def answer(name: str, bold: bool = False) -> str:
+    """Return the bold answer of a study's page in one line, with a link to the page."""
     match = ANSWER.search(study(name))
     assert match, f"the page of {name} has no answer"
-    return f"{match[1]} ([study](../lab/studies/{name}/README.md))"
+    line = " ".join(match[1].removesuffix(".").split())
+    mark = "**" if bold else ""
+    return f"{mark}{line}{mark} ([study](../lab/studies/{name}/README.md))."
 
 
 def _render(path: Path) -> str:
@@ -82,8 +72,8 @@ def _render(path: Path) -> str:
     )
     template = environment.from_string(path.read_text(encoding="utf-8"))
     functions = (
-        *(answer, compiled, table, touches_kernel, bare, floors, floor_comparison),
-        *(added_cost, committed, number, times, share),
+        *(answer, table, touches_kernel, bare, floors, floor_comparison),
+        *(committed, number, times, share),
     )
     filled = {function.__name__: function for function in functions}
     made = template.render(
@@ -101,24 +91,11 @@ def _render(path: Path) -> str:
         whole_programs=whole_programs,
         growth=growth,
         ladder=ladder,
+        languages=languages,
+        memory=memory,
         waits=waits,
     )
     return made.strip()
-
-
-def compiled(*sizes: int) -> list[str]:
-    """Return the labels of the rows whose body is compiled. Memory sweeps: only these sizes."""
-    catalogue = catalogues.load()
-    ids = [
-        benchmark.id
-        for benchmark in catalogue.benchmarks.values()
-        if not benchmark.bodies and benchmark.by != "mark" and benchmark.id not in HARNESS_ROWS
-    ]
-    return [
-        label(id_, params)
-        for id_, params in catalogue.rows(ids)
-        if "size" not in params or params["size"] in sizes
-    ]
 
 
 def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
@@ -139,39 +116,6 @@ def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
 def touches_kernel(id_: str) -> bool:
     """Return whether the benchmark touches the kernel."""
     return catalogues.load().benchmarks[id_].touches == "kernel"
-
-
-# The columns of `added_cost`: the i-cache setting, and the figure of a row.
-FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
-    "instructions": (False, retired),
-    "cycles, cache on": (True, attrgetter("per_op")),
-    "cycles, cache off": (False, attrgetter("per_op")),
-}
-
-
-def added_cost(argument: str) -> str:
-    """Return a table of net instructions and cycles of one operation: the first result file's
-    figures, and the difference of each other file. Rows that no other file has are skipped."""
-    paths = [ROOT / name for name in argument.split()]
-    base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
-    names = [path.stem for path in paths]
-    heads = [head for what in FIGURES for head in (f"{what}: {names[0]}", *names[1:])]
-    calls = dict.fromkeys(r.label for r in base.values() if not (r.is_overhead or r.is_control))
-    rows = []
-    for call in calls:
-        if not any((call, True) in other for other in others):
-            continue
-        cells: list[str] = [text.quoted(call)]
-        for icache, figure in FIGURES.values():
-            own = figure(base[call, icache])
-            cells.append(NONE if own is None else f"{own:g}")
-            more = [
-                figure(row) if (row := rows_by_key.get((call, icache))) else None
-                for rows_by_key in others
-            ]
-            cells += [NONE if m is None or own is None else f"{m - own:+g}" for m in more]
-        rows.append(cells)
-    return markdown(["", *heads], rows, words=range(1 + len(heads)))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sweep:
+class GrowthRow:
     """The net cycles of an operation by number, for a kernel and both cache settings."""
 
     operation: str  # a key of OPERATIONS
@@ -77,7 +77,7 @@ class Sweep:
 
 
 @cache
-def sweeps() -> tuple[Sweep, ...]:
+def sweeps() -> tuple[GrowthRow, ...]:
     """Return all sweeps, in the order of OPERATIONS."""
     order = list(OPERATIONS)
     every = [*_of_rows(), *_of_clients(), *_of_boots()]
@@ -89,7 +89,7 @@ def _name(result: Result, path: Path) -> str:
     return name + ", for eight" * (path.parent in (EIGHT, CLIENTS))
 
 
-def _of_rows() -> Iterator[Sweep]:
+def _of_rows() -> Iterator[GrowthRow]:
     """Yield the sweeps whose number is a parameter of a row."""
     for path in [*sorted(FOLDER.glob("*.json")), *sorted(EIGHT.glob("*.json"))]:
         result = file.load(path)
@@ -103,10 +103,10 @@ def _of_rows() -> Iterator[Sweep]:
                 by_cache = cycles.setdefault(operation, {True: {}, False: {}})
                 by_cache[bool(row.icache)][size] = row.per_op
         for operation, by_cache in cycles.items():
-            yield Sweep(operation, _name(result, path), by_cache[True], by_cache[False])
+            yield GrowthRow(operation, _name(result, path), by_cache[True], by_cache[False])
 
 
-def _of_clients() -> Iterator[Sweep]:
+def _of_clients() -> Iterator[GrowthRow]:
     """Yield the sweeps whose number is in the board."""
     by_count: dict[tuple[int, int], Result] = {}
     kernel = ""
@@ -122,10 +122,10 @@ def _of_clients() -> Iterator[Sweep]:
                     for row in result.rows:
                         if row.id == f"growth.{row_name}" and row.per_op is not None:
                             cycles[bool(row.icache)][count] = row.per_op
-            yield Sweep(f"{row_name}, {kind} clients", kernel, cycles[True], cycles[False])
+            yield GrowthRow(f"{row_name}, {kind} clients", kernel, cycles[True], cycles[False])
 
 
-def _of_boots() -> Iterator[Sweep]:
+def _of_boots() -> Iterator[GrowthRow]:
     """Yield the sweeps over header entries, of the boots with the most apps."""
     for path in sorted(BOOTS.glob("*.json")):
         stored = boots.load(path)
@@ -134,7 +134,7 @@ def _of_boots() -> Iterator[Sweep]:
             icache: {boot.entries: float(boot.cycles) for boot in some if boot.icache is icache}
             for icache in (True, False)
         }
-        yield Sweep("entries", short(stored.kernel.title), by_cache[True], by_cache[False])
+        yield GrowthRow("entries", short(stored.kernel.title), by_cache[True], by_cache[False])
 
 
 def table() -> str:

@@ -4,9 +4,8 @@ links in results/ipc/."""
 
 from collections.abc import Iterable
 
-from committed import CommittedResult, between, committed, number, retired, share_left
+from committed import CommittedResult, between, committed, longer, number, retired, share_left
 from tables import markdown
-from tockmark.show import text
 from tockmark.show.table import layout_nets
 
 BRANCHES = ("initial", "relay-request-fairness")
@@ -53,14 +52,53 @@ def instructions_a_byte(branch: str, level: str, least: int = 1024, most: int = 
 
 def extra_instructions(name: str, level: str) -> str:
     """Format the instructions that the branch with fairness adds to a row."""
-    return _added((run(branch, level) for branch in BRANCHES), name)
+    return _added(_branches(level), name)
 
 
 def iterator_alone(variant: str, name: str) -> str:
     """Format the instructions that the rotated iterator alone adds to a row at z: `stored` keeps
     its offset, `tuple` returns one with each item."""
-    pair = (committed(f"ladder/iterator/{variant}-{side}") for side in ("base", "head"))
-    return _added(pair, name)
+    return _added(_iterators(variant), name)
+
+
+def extra_cycles(name: str, level: str, icache: bool) -> str:
+    """Format by how many percent the cycles with fairness differ (range over pairs of links)."""
+    return longer(*(each.row(name, icache) for each in _branches(level)))
+
+
+def iterator_cycles(variant: str, name: str, icache: bool) -> str:
+    """Format by how many percent the cycles at z differ with the rotated iterator alone (range over
+    pairs of links)."""
+    return longer(*(each.row(name, icache) for each in _iterators(variant)))
+
+
+def _branches(level: str) -> list[CommittedResult]:
+    return [run(branch, level) for branch in BRANCHES]
+
+
+def _iterators(variant: str) -> list[CommittedResult]:
+    return [committed(f"ladder/iterator/{variant}-{side}") for side in ("base", "head")]
+
+
+def new_by_old(size: int, branch: str = "initial", level: str = "z") -> str:
+    """Format the cycles of a message by the new IPC relative to the old one, i-cache on."""
+    nets = [
+        layout_nets(run(branch, level).row(f"{id_} size={size}"))
+        for id_ in ("ipc.bandwidth", "ipc2.bandwidth")
+    ]
+    return between([new / old for old, new in zip(*nets, strict=True)], "{:.1f}".format)
+
+
+def by_size(sizes: Iterable[int] = (64, 1024, 8192), branch: str = "initial") -> str:
+    """Return a table of one message's cycles by size: the old and the new IPC at each opt-level
+    (range over links), i-cache on."""
+    columns = [(id_, level) for level in LEVELS for id_ in ("ipc.bandwidth", "ipc2.bandwidth")]
+    lines = [
+        [f"{size:,}", *(run(branch, level).span(f"{id_} size={size}") for id_, level in columns)]
+        for size in sizes
+    ]
+    names = {"ipc.bandwidth": "old", "ipc2.bandwidth": "new"}
+    return markdown(["bytes", *(f"{names[id_]}, {level}" for id_, level in columns)], lines)
 
 
 def _added(pair: Iterable[CommittedResult], name: str) -> str:
@@ -68,16 +106,6 @@ def _added(pair: Iterable[CommittedResult], name: str) -> str:
     return f"{(after or 0.0) - (before or 0.0):+.0f}"
 
 
-def extra_cycles(name: str, level: str, icache: bool) -> str:
-    """Format by how many percent the cycles with fairness differ (range over pairs of links)."""
-    nets = [layout_nets(run(branch, level).row(name, icache)) for branch in BRANCHES]
-    return between([after / before for before, after in zip(*nets, strict=True)], _percent)
-
-
 def left_by_memmove(name: str, icache: bool) -> str:
     """Format the share of a row's cycles that remains with memmove (range over pairs of links)."""
     return share_left("ipc/memmove", name, icache)
-
-
-def _percent(ratio: float) -> str:
-    return text.percent(ratio - 1, sign="+")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Tock over its commits, for docs/findings.md: the cost of a release and of the newest commit, the
+"""Tock over its commits, for the study history: the cost of a release and of the newest commit, the
 commits at which rows jump, and the effect of new toolchains.
 
 The figures come from a campaign (lab/data/tock-history.jsonl). The causes of jumps were read in
@@ -13,10 +13,10 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from committed import number, span_of
+from committed import number, pair_ratios, percents, span_of
 from tables import markdown
 from tockmark.result import file
-from tockmark.result.model import Result
+from tockmark.result.model import Result, Row
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark_lab.folders import DATA
@@ -28,7 +28,7 @@ from tockmark_lab.over_time.commits import (
     largest,
     load_campaign,
 )
-from tockmark_lab.over_time.commits_text import INSTRUCTIONS_ONLY, cycles_words
+from tockmark_lab.over_time.commits_text import INSTRUCTIONS_ONLY, ONE_LINK, cycles_words
 
 FILE = DATA / "tock-history.jsonl"
 CAUSES = DATA / "causes.toml"
@@ -166,7 +166,7 @@ def jump_table(increases: bool) -> str:
                 Markup(f"{jump.head.short}{pull}: {cause}"),  # the causes are Markdown of ours
                 _code(jump.row.removesuffix(OFF)),
                 _size(jump) if jump.unit == "instructions" else "-",
-                _size(jump) if jump.unit == "cycles" else _sure(cycles),
+                _size(jump) if cycles == ONE_LINK else _sure(cycles),
                 jump.judged.where if jump.judged and jump.judged.where else "-",
                 _code(check(jump)),
             ]
@@ -182,10 +182,19 @@ def expired(side: str) -> Result:
     return file.load(DATA / "earliest-alarm" / f"{side}.json")
 
 
+def _asleep(side: str) -> Row:
+    rows = expired(side).rows
+    return next(row for row in rows if row.label == CLOCKED[0] and row.icache is False)
+
+
 def expired_cycles(side: str) -> str:
     """Format the cycles of the upcall of a sleeping core, i-cache off (range over links)."""
-    rows = expired(side).rows
-    return span_of(next(row for row in rows if row.label == CLOCKED[0] and row.icache is False))
+    return span_of(_asleep(side))
+
+
+def expired_saving() -> str:
+    """Format the share of these cycles that the line saves (range over pairs of links)."""
+    return percents([1 - ratio for ratio in pair_ratios(_asleep("base"), _asleep("head"))])
 
 
 def _size(jump: Jump) -> str:

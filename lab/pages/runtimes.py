@@ -10,6 +10,8 @@ from tables import markdown
 from tockmark.latency.report import QUIET
 from tockmark.show import text
 from tockmark.show.table import layout_nets
+from tockmark_lab.folders import STUDIES
+from tockmark_lab.studies import stack
 
 # The columns, by the names of the results in data/.
 COLUMNS = {
@@ -37,21 +39,24 @@ ROWS = {
 LEVELS = ("3", "z")
 PROFILED = "tock-2.2-z"  # the folder of profiles
 UNSHOWN = ("outlined", "copies")  # kinds of functions, which other parts contain
+DATA = STUDIES / "runtimes" / "data"
+TO_HANDLER = "cost.interrupt core=asleep"  # a kernel's: the stages of an alarm up to this one
+DRIVER = "bottom half"
 
-# By row: its title, what its price buys, and the row of the suite whose profile shows where the
-# cycles go.
+# By row: its title, what its price buys, and what shows where the cycles go: the last of the stages
+# of an alarm, or a row of the suite with a profile.
 PRICES = {
-    "cost.interrupt core=asleep": (
+    TO_HANDLER: (
         "interrupt to handler",
-        "No equal: the kernel serves the interrupt, and no code of an app runs before its "
-        "process does. In the other three a handler that hangs stops everything.",
-        None,
+        "The handler is the kernel's driver: no code of an app runs before its process does. In "
+        "the other three a handler that hangs stops everything.",
+        DRIVER,
     ),
     "cost.alarm core=asleep": (
         "alarm to the waiting task",
         "The task is a process in user mode, whose memory no other can touch, and which may "
         "fail alone. RTIC preempts, but protects no memory; Embassy does neither.",
-        "latency",
+        "upcall",
     ),
     "cost.switch": (
         "to another task and back",
@@ -114,12 +119,29 @@ def table(level: str, icache: bool) -> str:
 
 def nets(name: str, row: str, level: str, icache: bool = True) -> list[float]:
     """Return the cycles of an operation in each link; empty if it has no equal there."""
+    if name in KERNELS and row == TO_HANDLER:
+        stages = _stages(name, level, icache, DRIVER)
+        return [sum(stages.values())] if stages else []
     suite_row, count = IN_SUITE.get(row, (row, 1)) if name in KERNELS else (row, 1)
     source = result(name, level) if suite_row == row else committed(f"opt/{name}-{level}")
     stored = source.row(suite_row, icache)
     if stored is None or not stored.sound:
         return []
     return [net * count for net in layout_nets(stored)]
+
+
+def links() -> str:
+    """Format how many links the figures have."""
+    return between(
+        [
+            len(found)
+            for name in COLUMNS
+            for row in ROWS
+            for level in LEVELS
+            if (found := nets(name, row, level)) and row != TO_HANDLER
+        ],
+        str,
+    )
 
 
 def span(name: str, row: str, level: str = "3", icache: bool = True) -> str:
@@ -159,38 +181,50 @@ def prices() -> str:
     return markdown(heads, rows, words=(0, 2, 3))
 
 
-def _where(profiled: str | None) -> str:
+def _where(shown_by: str | None) -> str:
     """Format where Tock 2.2 spends its cycles: shares of the stages of an alarm, or of the parts of
     a row's profile. Grants are within other parts."""
-    if profiled is None:
+    if shown_by is None:
         return text.NONE
-    if profiled == "latency":
-        (alone,) = (load for load in waits.load_latency("tock-2.2").loads if load.name == QUIET)
-        cycles_by_part = {name: stage.median for name, stage in alone.stages.items()}
-        whole = alone.whole.median
-    else:
-        profile = profiles(PROFILED)[profiled, True]
+    if (shown_by, True) in profiles(PROFILED):
+        profile = profiles(PROFILED)[shown_by, True]
         cycles_by_part, whole = split_parts(profile, "cycles"), profile.cycles
-        cycles_by_part = {
-            name: cycles for name, cycles in cycles_by_part.items() if name not in UNSHOWN
-        }
+        for name in UNSHOWN:
+            cycles_by_part.pop(name, None)
+    else:
+        cycles_by_part = _stages("tock-2.2", "z", True, shown_by)
+        whole = sum(cycles_by_part.values())
     ordered = sorted(cycles_by_part.items(), key=lambda part: -part[1])
     shown = [f"{name} {100 * cycles / whole:.0f} %" for name, cycles in ordered]
     return ", ".join(share for share in shown if not share.endswith(" 0 %"))
+
+
+def _stages(name: str, level: str, icache: bool, last: str) -> dict[str, int]:
+    """Return the medians of the stages of an alarm without load, up to one; none if they were not
+    measured at this opt-level."""
+    latency = waits.load_latency(name, icache)
+    if latency.kernel.opt_level != level:
+        return {}
+    (stages,) = (load.stages for load in latency.loads if load.name == QUIET)
+    asked = [*stages][: [*stages].index(last) + 1]
+    return {stage: stages[stage].median for stage in asked}
 
 
 def sizes() -> str:
     """Return the table of flash, RAM and stack."""
     rows = []
     for level in LEVELS:
-        columns = [result(name, level) for name in COLUMNS]
-        kernels = [column.kernel for column in columns]
+        kernels = [result(name, level).kernel for name in COLUMNS]
         rows.append([f"flash, {level}", *(number(kernel.flash_bytes) for kernel in kernels)])
         rows.append([f"RAM, {level}", *(number(kernel.ram_bytes) for kernel in kernels)])
-        rows.append([f"deepest stack, {level}", *map(_stack, columns)])
+        rows.append([f"deepest stack, {level}", *(_stack(name, level) for name in COLUMNS)])
     return markdown(["bytes", *COLUMNS.values()], rows, words=(0,))
 
 
-def _stack(column: CommittedResult) -> str:
-    stacks = [row.stack for row in column.rows.values() if row.stack is not None]
-    return number(max(stacks, default=None))
+def _stack(name: str, level: str) -> str:
+    """Format the bytes of stack that a firmware used, or a kernel of those that it reserves."""
+    if name in KERNELS:
+        stored = stack.load(DATA / "stack" / f"{name}-{level}.json")
+        return f"{number(max(stored.used.values()))} of {number(stored.reserved)}"
+    used = [row.stack for row in result(name, level).rows.values() if row.stack is not None]
+    return number(max(used, default=None))

@@ -13,7 +13,7 @@ from tables import markdown
 from tockmark.base.paths import RESULTS
 from tockmark.profile import file
 from tockmark.profile.file import StoredProfile
-from tockmark.profile.sample import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
+from tockmark.profile.sample import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER, Cause
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 
@@ -29,6 +29,8 @@ PARTS = {
     "app": (APP,),
     "the rest": (KERNEL,),
 }
+
+CODE: tuple[Cause, ...] = ("fetch", "branch")  # causes of waiting for code
 
 # Functions of one kind, in any phase.
 KINDS = {
@@ -160,15 +162,17 @@ def _growth(before: int, after: int) -> str:
     return f"{100 * (after / before - 1):+.1f} %"
 
 
+def cycles_of_causes(profile: StoredProfile, *causes: Cause) -> int:
+    """Return the cycles of a sample with these causes."""
+    return sum(phase.causes.get(cause, 0) for phase in profile.phases for cause in causes)
+
+
 def by_level(kernel: str, levels: Iterable[str], row: str) -> str:
     """Return a table of one row at several levels: instructions by part, cycles by cause."""
     lines = []
     for level in levels:
         profile = profiles(f"{kernel}-{level}")[row, False]
-        waits = (
-            profile.cycles_of_cause("fetch") + profile.cycles_of_cause("branch"),
-            profile.cycles_of_cause("load/store"),
-        )
+        waits = [cycles_of_causes(profile, *causes) for causes in (CODE, ("load/store",))]
         figures = [profile.instructions, *split_parts(profile).values(), profile.cycles, *waits]
         lines.append([level, *map(number, figures)])
     heads = ["opt-level", "instr.", *PARTS, *(f"of these: {kind}" for kind in KINDS)]

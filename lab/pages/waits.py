@@ -5,7 +5,7 @@ watchdog ends were measured apart (lab/data/past-bark/).
 Kernel `unchanged` is Tock master before the three changes, with the same number of alarms.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 
 from committed import between, share_left
@@ -71,6 +71,14 @@ def past_bark_cycles(kernel: str, load: str) -> str:
     return f"{wait.cycles:,}"
 
 
+def past_bark_seconds(kernel: str, load: str) -> str:
+    """Format the same in seconds."""
+    latency = load_latency(kernel)
+    wait = _past_bark(latency, load)
+    assert wait is not None
+    return f"{wait.cycles / latency.clock_hz:.1f} s"
+
+
 def _past_bark(latency: StoredLatency, load: str) -> LongWait | None:
     """Return the longest wait of the same kernel past the bark, or None if it was not measured."""
     for path in sorted((DATA / "past-bark").glob("*.json")):
@@ -107,9 +115,10 @@ def cycles_within(kernel: str, function: str) -> str:
     return f"{sum(part.cycles for part in parts if function in part.stack):,}"
 
 
-def loads(icache: bool = True) -> str:
-    """Return a table of the median and the worst wait by load and kernel."""
-    return _by_load({title: load_latency(name, icache) for name, title in KERNELS.items()})
+def loads(icache: bool = True, only: Collection[str] | None = None) -> str:
+    """Return a table of the median and the worst wait by load and kernel. `only`: these loads."""
+    of = {title: load_latency(name, icache) for name, title in KERNELS.items()}
+    return _by_load(of, only)
 
 
 def lines() -> str:
@@ -187,6 +196,11 @@ def stretches() -> str:
     return markdown(heads, rows, (0, 1, 3, 4))
 
 
+def left_by(change: str) -> str:
+    """Format what a change leaves of an alarm's cycles, core asleep."""
+    return share_left(f"waits/{change}", "irq.upcall core=asleep")
+
+
 def changes() -> str:
     """Return a table of the three changes: ratios of some rows' cycles, and alarms under load."""
     rows = []
@@ -199,7 +213,7 @@ def changes() -> str:
     return markdown(heads, rows, (0, 1))
 
 
-def _by_load(of: Mapping[str, StoredLatency], only: Set[str] | None = None) -> str:
+def _by_load(of: Mapping[str, StoredLatency], only: Collection[str] | None = None) -> str:
     names = {load.name: load.what for latency in of.values() for load in latency.loads}
     names |= {lost.name: lost.what for latency in of.values() for lost in latency.never}
     rows = (

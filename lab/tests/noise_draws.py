@@ -99,7 +99,7 @@ def judged(
     side_chance = OF_ALL / len(base) if chance is None else chance
     changes = []
     for before, after in zip(base, new, strict=True):
-        interval = change_of_cycles(before, after, CALM, z=0, error_probability=side_chance)
+        interval = change_of_cycles(before, after, CALM, error_probability=side_chance)
         few = before.too_few_samples(side_chance) or after.too_few_samples(side_chance)
         changes.append(replace(interval, low=0, high=math.inf) if few else interval)
     return changes

@@ -10,7 +10,7 @@ import pytest
 from test_refresh import slower
 
 import blocks
-import findings
+import languages
 from tables import refreshed
 from tockmark.result import file
 
@@ -23,7 +23,7 @@ def test_the_cost_of_a_library_is_shown(tmp_path: Path) -> None:
     result = file.load(base)
     rows = tuple(slower(row) for row in result.rows if row.id != "syscall.brk")
     (tmp_path / "more.json").write_text(file.text(replace(result, rows=rows)), encoding="utf-8")
-    lines = findings.added_cost(f"{base} {tmp_path / 'more.json'}").splitlines()
+    lines = languages.added_cost(f"{base} {tmp_path / 'more.json'}").splitlines()
     assert lines[0].startswith("| | instructions: assembly | more | cycles, cache on: assembly |")
     command = next(line for line in lines if line.startswith("| `syscall.command` |"))
     _, _, instructions, same, cycles, more, *_ = command.split("|")

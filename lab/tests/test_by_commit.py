@@ -305,6 +305,9 @@ def test_a_jump_shows_cycles_only_if_paired_links_are_certain() -> None:
     assert commits_text.cycles_words(only_jump(*ends, judged(1, 3))) == "instructions only"
     sure = commits_text.cycles_words(only_jump(*ends, judged(1, 2)))
     assert sure == "cycles +10.0 % (+9.00 % … +11.0 %)"
+    clocked = [line(commit(n, n + 4), row(None, cycles=n * 100)) for n in (1, 2)]
+    assert commits_text.cycles_words(only_jump(*clocked)) == "one link"
+    assert commits_text.cycles_words(only_jump(*clocked, judged(1, 2))) == sure
 
 
 def test_another_toolchain_is_reported() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """False alarms between fresh links of one source: the committed outcome, and how it is counted."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from link_tables import changed
@@ -9,10 +10,12 @@ from tockmark.base.paths import RESULTS
 from tockmark.compare.spread import OWN, TOCK, committed_spread
 from tockmark.result import file
 from tockmark.tests.links import at, judged
+from tockmark.wire.rows import Absent
 from tockmark_lab import false_alarms
 
 FURTHER = RESULTS / "links" / "further.json"  # links that no spread has
-KERNELS = {("tockmark-baseline 0.1.0 abi2 cw310", level) for level in "3sz"}
+KERNELS = {("tockmark-baseline 0.1.0 abi2 cw310", level) for level in "32sz"}
+KERNELS |= {("Tock 2.2", "z"), ("Tock master", "z")}
 
 
 def test_hard_findings_between_fresh_links_are_rare() -> None:
@@ -35,6 +38,9 @@ def test_a_link_that_differs_is_counted(tmp_path: Path) -> None:
     same = at(file.load(FURTHER), [0, 1])
     single, sets = false_alarms.between_links(same, 1, sets=0)
     assert (single.pairs, single.hard, single.rows, sets.pairs) == (2, 0, {}, 0)
+    failed = (Absent("ipc2.register", "ipc2-server_first", why="none"),)
+    lacks_ipc2 = replace(same, failed=failed, problems=("layout 1: failed: ipc2.register",))
+    assert false_alarms.between_links(lacks_ipc2, 1, sets=0) == (single, sets)
     more = changed(at(same, [1]), instructions=20)
     judgement = judged(at(same, [0]), more, committed_spread(same))
     counted = false_alarms.alarms([judgement])

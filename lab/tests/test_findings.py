@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The commands and figures of docs/findings.md agree with the tool and with the committed files.
-The last tests compare the generated pages and pictures byte for byte."""
+"""The commands and figures of docs/findings.md and of the studies agree with the tool and with the
+committed files. The last tests compare the generated pages and pictures byte for byte."""
 
 import re
 import shlex
@@ -15,7 +15,9 @@ import committed
 import comparisons
 import opt_levels
 import over_commits
+import runtimes
 import sample_parts
+import waits
 from committed import CommittedResult
 from comparisons import StudiedRow
 from tockmark.latency import report
@@ -24,6 +26,8 @@ from tockmark_lab.folders import DATA, STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+HISTORY = (STUDIES / "history" / "README.md").read_text(encoding="utf-8")
+MOST_LINES = 250  # of the findings
 COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
 # Results of one link, with all rows.
 WHOLE = [
@@ -60,19 +64,44 @@ def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
     assert not done.stderr
 
 
+def test_the_first_sentences_name_the_price_of_isolation_and_the_worst_wait() -> None:
+    assert runtimes.price("cost.alarm core=asleep") in sentence(1)
+    assert {"Embassy", "RTIC"} <= set(re.findall(r"\w+", sentence(1)))
+    assert waits.worst("tock-2.2") in sentence(2)
+    assert waits.worst("tock-master") in sentence(2)
+
+
+def test_the_page_is_short_and_names_every_study() -> None:
+    """Studies without a template belong to the page of another one."""
+    assert PAGE.count("\n") <= MOST_LINES
+    for template in STUDIES.glob("*/README.md.j2"):
+        assert f"(../lab/studies/{template.parent.name}/README.md" in PAGE
+
+
+def test_the_index_names_every_study() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in STUDIES.glob("*/README.md"):
+        assert f"(../lab/studies/{page.parent.name}/README.md" in index
+
+
+@pytest.mark.parametrize("page", sorted(STUDIES.glob("*/README.md")), ids=lambda p: p.parent.name)
+def test_the_page_of_a_study_says_that_its_figures_are_simulated(page: Path) -> None:
+    assert "simulated" in page.read_text(encoding="utf-8").lower()
+
+
 def test_compare_prints_the_ratios_of_the_page() -> None:
-    text = " ".join(run_command(COMMANDS[0]).stdout.split())
+    text = " ".join(run_command(COMMANDS[2]).stdout.split())
     means = re.findall(
         r"each counted once, opt-level . against z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
     )
     assert len(means) == 2
-    shown = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))
+    shown = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(3))
     assert [tuple(f"{float(number):.2f}" for number in mean) for mean in means] == shown
 
 
 def test_limits_give_the_verdict_of_the_page() -> None:
-    (command,) = re.findall(r"`tockmark (compare [^`]* --limits [^`]*)`", PAGE)
-    two, now = re.findall(r"takes ([\d,]+) instructions on 2.2 and ([\d,]+) on master", PAGE)[0]
+    (command,) = re.findall(r"tockmark (compare .* --limits .*)", HISTORY)
+    two, now = re.findall(r"takes ([\d,]+) instructions on 2.2 and ([\d,]+) on master", HISTORY)[0]
     done = run_command(command)
     assert done.returncode == 3
     verdicts = re.findall(r"^syscall.command .* (\w+) +\+(\d+)(!!)?$", done.stdout, re.MULTILINE)
@@ -91,8 +120,9 @@ def test_limits_find_no_worse_row_at_a_faster_level(kernel: str, level: str) -> 
 
 
 def test_profile_names_the_function_with_the_new_instructions() -> None:
-    assert "get_disjoint_mut" in sentence(4)
-    assert "get_disjoint_mut" in run_command(COMMANDS[3]).stdout
+    (command,) = re.findall(r"tockmark (profile --diff .*)", HISTORY)
+    assert "get_disjoint_mut" in HISTORY
+    assert "get_disjoint_mut" in run_command(command).stdout
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")
@@ -119,6 +149,13 @@ def test_kernels_have_the_level_in_their_files_name() -> None:
         assert {p.kernel.opt_level for p in sample_parts.profiles(folder.name).values()} == {
             folder.name.rpartition("-")[2]
         }
+
+
+def test_a_table_shows_the_worst_wait_of_a_latency_file() -> None:
+    waited = "lab/data/latency/tock-2.2-on.json"
+    done = run_command(f"table results/tock-2.2-cw310.json {waited} --no-provenance")
+    assert str(report.load(ROOT / waited).worst.cycles) in done.stdout.split()
+    assert run_command(f"table {waited}").returncode == 2
 
 
 @pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
@@ -274,7 +311,7 @@ def test_the_page_of_a_study_shows_its_pictures() -> None:
         page = (STUDIES / study / "README.md").read_text(encoding="utf-8")
         for name in drawings:
             assert f"({name}.svg)" in page
-            assert (STUDIES / study / f"{name}.svg").stat().st_size < 60_000
+            assert (STUDIES / study / f"{name}.svg").stat().st_size < 90_000
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "latency").glob("*.json")), ids=str)

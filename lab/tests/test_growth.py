@@ -34,7 +34,7 @@ def test_the_baseline_runs_the_rows_of_its_drivers(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     result = file.load(path)
     costs = {(row.id, *row.params.values()): row.per_op for row in result.rows if row.params}
-    # queue.add too, unless the apps were built with LIBTOCK_C.
+    # And queue.add, unless the apps were built with LIBTOCK_C.
     assert {row.id for row in result.skipped} - {"queue.add"} == {"grants.subscribe"}
     for n in (2, 3, 4):
         # The baseline looks at no other process to answer a command, and loads one app more.

@@ -71,9 +71,7 @@ def test_a_step_in_both_directions_is_no_difference() -> None:
         Value((steady_median(samples),), medians_by_layout=(((1, samples),),))
         for samples in (base, new)
     )
-    assert change_of_cycles(
-        before, after, CALM, z=0, error_probability=OF_ALL / drawn.ROWS
-    ).contains_one
+    assert change_of_cycles(before, after, CALM, error_probability=OF_ALL / drawn.ROWS).contains_one
 
 
 def halves(samples: tuple[int, ...]) -> tuple[Value, Value]:
@@ -91,7 +89,7 @@ def test_halves_of_long_series_do_not_differ() -> None:
     every = [tuple(steady(expand(line.split(" | ")[-1]))) for line in lines]
     chance = 0.01 / len(every)
     changes = [
-        change_of_cycles(*halves(samples), CALM, z=0, error_probability=chance) for samples in every
+        change_of_cycles(*halves(samples), CALM, error_probability=chance) for samples in every
     ]
     assert len(changes) > 200
     assert (

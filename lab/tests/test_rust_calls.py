@@ -107,10 +107,10 @@ extern "C" fn rust_start() -> ! {
 }
 """
 
-OF_ALL = "syscall,upcall,console"
+OF_ALL = "syscall,upcall,console.write"
 ROWS = f"{OF_ALL},irq.upcall,ctx,ipc.share"
 # The most instructions that a library may add to a sample, by version: a frame, checks of the
-# result words (two in version 2, one in version 1), and the returned result (docs/findings.md).
+# result words (two in version 2, one in version 1), and the returned result (the study languages).
 MOST = {1: 10, 2: 14}
 AS_IT_COMES = ("syscall.command", "syscall.by_")  # version 1 does not check a counter
 SKIPPED = {

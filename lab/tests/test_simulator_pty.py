@@ -110,9 +110,10 @@ def read(fd: int, most: int = sys.maxsize, end: bytes | None = None) -> bytes:
 
 
 def test_every_byte_arrives_unaltered(tmp_path: Path) -> None:
+    """ENQ (5) to the newline is a request to the other end of the line."""
     with started(tmp_path, BYTES) as simulator:
         fd = open_port(simulator.port)
-        assert read(fd) == bytes([*range(1, 256), 0])
+        assert read(fd) == bytes([*range(1, 5), *range(11, 256), 0])
         os.close(fd)
         assert simulator.process.wait(PATIENCE) == 0
         assert simulator.next_line().startswith("earlgrey-sim: end reason=suite-closed")

@@ -167,7 +167,7 @@ SAYS = {
     "ipc-take-back": "the first of them is now 1",
     "ipc-wait-for": "notified",
     "null-upcall": "returned, and says that upcalls ran: 0",
-    "null-upcall-subscribe": "ticks from the alarm that was missed to the one set: 204",
+    "null-upcall-subscribe": "ticks from the alarm that was missed to the one set: 203",
     "otbn-padding": "hello",
     "watchdog-rate": "hello",
     "yield-number": "returned",

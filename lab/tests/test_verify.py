@@ -136,7 +136,7 @@ def test_no_committed_result_contradicts_itself() -> None:
 
 def test_boots_are_drawn_from_the_seed_and_the_probability_is_reported() -> None:
     every = verify.boot_keys(file.load(RESULTS / "baseline-cw310.json"))
-    assert len(every) == 102
+    assert len(every) == 104
     drawn = [verify.draw(every, 4, seed) for seed in ("a", "a", "b")]
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(set(drawn[0])) == 4

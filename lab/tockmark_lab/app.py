@@ -30,6 +30,7 @@ PROGRAM = VerbProgram(
                 "growth",
                 "cores",
                 "receive",
+                "stack",
             )
         }
         | {"study-log": "verbs"},

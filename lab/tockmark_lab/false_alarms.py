@@ -144,16 +144,19 @@ def measured(kernels: Sequence[KernelElf], jobs: int) -> Result:
 
 
 def alarms(judgements: Iterable[Judgement]) -> Alarms:
-    """Count the judgements with a finding."""
+    """Count the judgements with a finding. Rows that fail on the kernel do not count: it may lack
+    a driver."""
     limits: Counter[Limit] = Counter()
     rows: Counter[str] = Counter()
     for judgement in judgements:
-        limits[judgement.limit] += 1
+        worst = Limit.NONE
         for row in judgement.rows:
-            if Limit.HARD in (row.limit, row.instructions and row.instructions.limit):
-                rows[row.row.name] += 1
+            limit = max(part.limit for part in (row, row.instructions) if part)
+            worst = max(worst, limit)
+            rows[row.row.name] += limit is Limit.HARD
+        limits[worst] += 1
     beyond = limits[Limit.SOFT] + limits[Limit.HARD]
-    return Alarms(limits.total(), beyond, limits[Limit.HARD], dict(rows.most_common()))
+    return Alarms(limits.total(), beyond, limits[Limit.HARD], dict((+rows).most_common()))
 
 
 def between_links(result: Result, seed: int, sets: int = SETS) -> tuple[Alarms, Alarms]:

@@ -511,7 +511,7 @@ def _secure() -> Job:
 
 
 # The part limit: system calls on short paths, and whether these keep the interface's rules
-# (docs/findings.md).
+# (lab/studies/floor).
 
 ASM = paths.ROOT / "apps" / "asm"
 BODIES = tuple(ASM / f"{name}.S" for name in ("sample", "empty", "syscalls", "upcalls"))

@@ -7,7 +7,7 @@
 //! | 0 | - | success | the driver exists |
 //! | 1 | bytes | success | writes that many bytes of read-only buffer 1; BUSY during another write |
 //!
-//! Upcall 1 reports that the UART has sent the bytes, and how many. Commands 2 and 3 are those of
+//! Upcall 1 reports that the UART has sent the bytes, and how many. Commands 2 and 3 read:
 //! [`super::input`].
 //!
 //! Bytes go into the UART's FIFO in pieces; when a piece has been sent the next one follows. Meanwhile the

@@ -43,28 +43,42 @@ impl Input {
         Input { read: None }
     }
 
-    #[inline(never)] // so that other commands save no registers for it
+    /// Serves commands 2 and 3.
+    #[inline(always)]
     pub fn command(&mut self, call: Call, processes: &mut Processes) -> Result<(), ErrorCode> {
-        if call.number == 2 {
-            return self.start(call, processes);
+        match call.number {
+            2 => self.start(call.process, call.arguments[0], processes),
+            _ => self.cancel(call.process, processes),
         }
-        if let Some(read) = self.read.take_if(|read| read.process == call.process) {
+    }
+
+    // These two are not inlined, so that other commands save no registers for them. They take no Call, which
+    // would have to be in memory.
+    #[inline(never)]
+    fn cancel(&mut self, process: usize, processes: &mut Processes) -> Result<(), ErrorCode> {
+        if let Some(read) = self.read.take_if(|read| read.process == process) {
             end(&read, CANCELLED, processes);
         }
         Ok(())
     }
 
-    fn start(&mut self, call: Call, processes: &mut Processes) -> Result<(), ErrorCode> {
+    #[inline(never)]
+    fn start(
+        &mut self,
+        process: usize,
+        bytes: u32,
+        processes: &mut Processes,
+    ) -> Result<(), ErrorCode> {
         if self.read.is_some() {
             return Err(ErrorCode::Busy);
         }
-        let buffer = processes[call.process].read_write[BUFFER];
-        let length = buffer.length().min(call.arguments[0]);
+        let buffer = processes[process].read_write[BUFFER];
+        let length = buffer.length().min(bytes);
         if length == 0 {
             return Err(ErrorCode::Size);
         }
         self.read = Some(Read {
-            process: call.process,
+            process,
             length,
             taken: 0,
         });

@@ -95,12 +95,10 @@ def jump_words(jump: Jump) -> str:
 
 
 def cycles_words(jump: Jump) -> str:
-    """Format the change of cycles, if it is sure or all that there is."""
+    """Format the change of cycles, if paired links make it certain."""
     verdict = jump.judged
-    if jump.unit == "cycles":
-        return ONE_LINK
     if verdict is None or not verdict.sure:
-        return INSTRUCTIONS_ONLY
+        return ONE_LINK if jump.unit == "cycles" else INSTRUCTIONS_ONLY
     ends = " … ".join(text.percent(end, sign="+") for end in (verdict.low, verdict.high))
     return f"cycles {text.percent(verdict.estimate, sign='+')} ({ends})"
 

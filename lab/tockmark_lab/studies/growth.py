@@ -47,7 +47,7 @@ _BASE, _CHECKSUM = 16, 12  # bytes of a header before its entries; where its che
 _MAIN, _PROGRAM = 1, 9  # types of the entries that say where the code begins
 
 
-class Boot(Part, frozen=True):
+class MeasuredStart(Part, frozen=True):
     """A boot: the number of its apps, of the further entries of each header, and the cycles from
     reset to the first instruction of the first app."""
 
@@ -66,7 +66,7 @@ class StoredBoots(Part, frozen=True):
     board: str
     simulator: dict[str, str]
     tool: str | None  # the commit of the checkout
-    boots: tuple[Boot, ...]
+    boots: tuple[MeasuredStart, ...]
 
 
 def load(path: Path) -> StoredBoots:
@@ -103,8 +103,8 @@ def with_entries(header: bytes, count: int) -> bytes:
 
 def boots(
     kernel: KernelElf, board: BoardProfile, apps: int, icaches: Sequence[bool] = (True, False)
-) -> Iterator[Boot]:
-    """Boot this many apps with each number of entries. TockmarkError if the first app does not
+) -> Iterator[MeasuredStart]:
+    """Start this many apps with each number of entries. TockmarkError if the first app does not
     start."""
     by_name = {each.name: each for each in catalogue.load(CATALOGUE).boots()}
     out = paths.WRITTEN / "growth" / kernel.sha256[:8]
@@ -121,7 +121,7 @@ def boots(
         path.write_bytes(changed)
         for icache in icaches:
             start = Start(path.stem, path, icache, marks, panics=kernel.panics)
-            yield Boot(apps, entries, icache, _cycles(board, start))
+            yield MeasuredStart(apps, entries, icache, _cycles(board, start))
 
 
 def _cycles(board: BoardProfile, start: Start) -> int:
@@ -139,7 +139,7 @@ def _cycles(board: BoardProfile, start: Start) -> int:
     return int(started[1])
 
 
-def format_boots(measured: list[Boot]) -> str:
+def format_boots(measured: list[MeasuredStart]) -> str:
     """Return the table of boots."""
     table = Table(figures({"apps": 6, "entries": 9, "i-cache on": 12, "off": 12}))
     for apps, entries in dict.fromkeys((each.apps, each.entries) for each in measured):

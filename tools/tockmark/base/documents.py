@@ -50,6 +50,7 @@ KINDS = {  # the documents of each format, in words, and what to do with them
     ),
     "tockmark-profile": ("a profile of one sample", "profiles are not results"),
 }
+START = 4096  # bytes at the start of a file that contain its format
 _FORMAT = re.compile(r'\{\s*"format":\s*"(tockmark-[a-z]+)"')
 _IN_ROW = re.compile(
     r"(?P<problem>.*) - at `(?:key` in `)?\$\.rows\[(?P<number>\d+)\](?P<field>.*)`", re.DOTALL
@@ -116,6 +117,12 @@ def format_of(text: str) -> str | None:
     """Return the format at the start of a text, which may be cut; None if it has none."""
     match = _FORMAT.match(text)
     return match[1] if match else None
+
+
+def source_format(path: Path) -> str | None:
+    """Return the format that a file states at its start, or None."""
+    with reading(path), path.open("rb") as opened:
+        return format_of(opened.read(START).decode(errors="replace").lstrip())
 
 
 def text_of(document: Part, tables: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from tockmark.base.files import check_folder, check_writable, write_whole
 from tockmark.cli import options, run_options
 from tockmark.cli.program import verb
 from tockmark.compare.verdict import Judgement, sorted_verdicts
+from tockmark.latency import FORM
 from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.latency.chain import alarm_tracks
@@ -246,7 +247,7 @@ def latency_verb(
     the worst alarm and the longest waits the output shows where the cycles went. Run `make profile`
     first."""
     if output is not None:
-        check_writable([output], latency_report.FORM)
+        check_writable([output], FORM)
     before = latency_report.load(base) if base is not None else None
     if shown is not None:
         waits = latency_report.load(shown)

@@ -10,13 +10,15 @@ from typing import Annotated, NoReturn
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
+from tockmark.base.documents import source_format
 from tockmark.base.errors import INCOMPLETE, TockmarkError
 from tockmark.cli import options
 from tockmark.cli.app import PROGRAM
 from tockmark.cli.program import verb
 from tockmark.compare import pairs, sweeps
+from tockmark.latency import FORM as LATENCY
 from tockmark.result.file import load
-from tockmark.result.model import Result, catalogue_of
+from tockmark.result.model import Result, catalogue_of, microseconds
 from tockmark.show import listing, table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import LANGS
@@ -57,16 +59,23 @@ def table_verb(
             " argument or NOP.",
         ),
     ] = False,
+    no_provenance: Annotated[
+        bool, Option("--no-provenance", help="Omit the kernels' hashes and flags.")
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show results on one screen, several results side by side.
 
-    --all shows every row, --only the selected rows."""
+    --all shows every row, --only the selected rows. Files of `tockmark latency` add the worst wait
+    of the same kernel."""
     if fit:
         if len(files) > 1:
             raise TockmarkError("--fit shows one result", "give one file")
         _fit(files[0], only, as_json)
-    named = [(paths.shown(path), load(path)) for path in files]
+    latencies = [path for path in files if source_format(path) == LATENCY]
+    named = [(paths.shown(path), load(path)) for path in files if path not in latencies]
+    if not named:
+        raise TockmarkError("no file is a result", "give a result of the same kernel, too")
     catalogue = catalogue_of(result for _, result in named)
     wanted, results = options.selected(catalogue, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
@@ -79,12 +88,26 @@ def table_verb(
         blocks = table.selected_blocks(wanted, results) if named_rows else None
         langs = None if lang is None else _languages(lang, results)
         width = text.width_of_terminal()
-        print(table.first_screen(named, catalogue, width, blocks, langs), end="")
+        screen = table.first_screen(named, catalogue, width, blocks, langs, not no_provenance)
+        worst = [_worst_wait(path, width) for path in latencies]
+        print(screen, *worst, sep="", end="\n" * bool(worst))
     elif len(named) == 1:
         print(table.every_row(results[0], catalogue), end="")
     else:
         print(table.side_by_side(named, catalogue, text.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*results))
+
+
+def _worst_wait(path: Path, width: int) -> str:
+    """Return a sentence on a kernel's worst wait, for the lines below the first screen."""
+    from tockmark.latency import report  # loads the packages that measure
+
+    latency = report.load(path)
+    cycles, title = latency.worst.cycles, latency.kernel.title.partition(",")[0]
+    us = microseconds(cycles, latency.clock_hz)
+    (load_,) = (each for each in latency.loads if each.name == latency.worst.load)
+    line = f"Worst wait of an alarm: {cycles} cycles ({us:.0f} µs) on {title}, next to {load_.what}"
+    return "\n".join(["", *text.wrap(line, "  ", width)])
 
 
 def _languages(names: str, results: Sequence[Result]) -> list[catalogues.Lang]:

@@ -253,7 +253,6 @@ def change_of_cycles(
     new: Value,
     sigma: Deviation | None,
     noise: float = 0,
-    z: float = Z,
     instructions_differ: bool = False,
     error_probability: float = OF_ALL,
     cached: bool = False,
@@ -262,16 +261,16 @@ def change_of_cycles(
 
     The change and its interval are ratios; `sigma` (the known spread σ₀) and `noise` (η) are
     logarithms. If `sigma` is None, only σ₁ counts, or the interval is infinite if the sides have
-    too few links for σ₁. `z` is z(L) of rows with a `sigma`, and `error_probability` is p.
-    `instructions_differ`: equal nets may be a coincidence, so the interval is not a single point.
-    `cached`: with few links the interval extends to 1."""
+    too few links for σ₁. `error_probability` is p. `instructions_differ`: equal nets may be a
+    coincidence, so the interval is not a single point. `cached`: with few links the interval
+    extends to 1."""
     if sigma is not None and sigma.paired:
         return _change_of_pairs(base, new, sigma, instructions_differ)
     sides = _side_deviation(base, new)
     half_width = math.inf
     if sigma is not None or sides.dof >= MIN_FREEDOM:
-        prior, z = (sigma, z) if sigma else (Deviation(0, 0), Z)
-        reach = student(z, prior.dof + sides.dof) * max(prior.value, sides.value)
+        prior = sigma or Deviation(0, 0)
+        reach = student(Z, prior.dof + sides.dof) * max(prior.value, sides.value)
         half_width = max(reach * math.sqrt(1 / base.links + 1 / new.links), noise)
     d = _log(new, new.nets) - _log(base, base.nets)
     slack = math.inf if cached and min(base.links, new.links) < CERTAIN_LINKS else SLACK
@@ -422,16 +421,11 @@ class Rule:
         executes other instructions than before."""
         if name != "cycles":
             return change_of_count(base, new, self.error_probability)
-        cached, links = row.icache is not False, min(base.links, new.links)
+        cached = row.icache is not False
         noise = self.noise if cached else 0
-        z = self.spread.z(row.icache, links, timed=row.instret is None)
-        if links < CERTAIN_LINKS:
-            # Cached cycles are never certain then, and a wider range would not help. With the cache
-            # off, the known links do not have a loop at each position in a flash word.
-            z = min(z, Z) if cached else max(z, Z)
         sigma = self.spread.row_deviation(row)
         return change_of_cycles(
-            base, new, sigma, noise, z, instructions_differ, self.error_probability, cached
+            base, new, sigma, noise, instructions_differ, self.error_probability, cached
         )
 
     def too_few(self, values: Iterable[Value]) -> str | None:

@@ -3,17 +3,14 @@
 
 The symbols are in docs/method.md, "The rule".
 
-- `Spread` has the log nets of committed results of several links, from which σ₀ and z(L) are
-  computed.
+- `Spread` has the log nets of committed results of several links, and computes σ₀.
 - `PairedSpread` is the spread of paired links (trees/pairing.py; docs/method.md, "Paired links").
 """
 
-import itertools
 import math
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,12 +62,9 @@ def _mean(values: list[Floats]) -> Floats:
 TOCK = (RESULTS / "links" / "tock-2.2.json", RESULTS / "opt" / "tock-master-z.json")
 OWN = RESULTS / "opt"  # of our own kernel, by opt-level: it is small and mostly fits into the cache
 LEAST = 4  # nets that a row's own spread is computed from
-Z = 3.5  # z where there are too few known links to calibrate it
-CANDIDATES = [z / 20 for z in range(40, 161)]
-ALARMS = 1 / 200  # at most, of the judgements of one source, for each cache setting
-LIMIT = 0.01  # the soft limit of cycles
-DRAWS = 200
-ENOUGH = 12  # links, so that some are left when two sets of them are drawn
+# z: how many deviations an interval reaches. Fewer would do for the known links, but 16 of them may
+# lack a position of a loop in a flash word (docs/method.md, "How many deviations").
+Z = 3.5
 
 
 AnyKey = tuple[str, frozenset[tuple[str, int | str]], bool | None]  # a row, in any language
@@ -93,33 +87,12 @@ class Spread:
     # Each row has one log net per link, for all languages, since the links are the kernel's.
     logs: Mapping[AnyKey, Floats] = field(default_factory=dict)
     unfit: str = ""  # why it does not fit all rows, or some
-    # Rows that the simulator's clock times. Few links move them far, so they have a z of their own.
-    timed: frozenset[AnyKey] = frozenset()
 
     @property
     def title(self) -> str:
         """The source of the spread, in words."""
         title = f"{self.source}, {self.links} links" if self.logs else "not known"
         return f"{title}; {self.unfit}" if self.unfit else title
-
-    def z(self, icache: bool | None, links: int, timed: bool = False) -> float:
-        """Return z(L), in standard deviations: the smallest that keeps false alarms between known
-        links at 1 in 200 for such rows; Z if there are too few known links."""
-        side = min(links, self.links // 4)
-        return self._calibrated.get((icache is not False, side, timed), Z)
-
-    @cached_property
-    def _calibrated(self) -> dict[tuple[bool, int, bool], float]:
-        if self.links < ENOUGH:
-            return {}
-        groups: dict[tuple[bool, bool], list[Floats]] = {}
-        for key, logs in self.logs.items():
-            groups.setdefault((key[2] is not False, key in self.timed), []).append(logs)
-        return {
-            (icache, side, timed): _calibrated_z(np.stack(rows), side)
-            for (icache, timed), rows in groups.items()
-            for side in range(1, self.links // 4 + 1)
-        }
 
     def row_deviation(self, row: Row) -> Deviation | None:
         """Return σ₀ of a row; None without data. An unknown cache setting counts as on, which
@@ -137,30 +110,6 @@ class Spread:
             (sigma for row in rows if (sigma := self.row_deviation(row)) is not None),
             default=None,
         )
-
-
-def _calibrated_z(logs: Floats, side: int) -> float:
-    """Return the smallest z with which sets of `side` links hardly ever differ: all pairs of single
-    links, else random sets. `logs` has one line per row and one column per link."""
-    links = logs.shape[1]
-    drawn: list[tuple[int, ...]] = list(itertools.permutations(range(links), 2))
-    if side > 1:
-        draw = random.Random(links)
-        drawn = [tuple(draw.sample(range(links), 2 * side)) for _ in range(DRAWS)]
-    beyond = []
-    for chosen in drawn:
-        base, new = logs[:, chosen[:side]], logs[:, chosen[side:]]
-        left = np.delete(logs, chosen, axis=1).std(axis=1, ddof=1)
-        sigma = np.maximum(
-            left, np.sqrt((base.var(axis=1) + new.var(axis=1)) * side / max(2 * side - 2, 1))
-        )
-        growth = new.mean(axis=1) - base.mean(axis=1) - math.log1p(LIMIT)
-        beyond.append(float((growth / (np.maximum(sigma, ROUNDING) * math.sqrt(2 / side))).max()))
-    dof = links - 2 * side - 1 + 2 * side - 2
-    return next(
-        (z for z in CANDIDATES if np.mean(np.array(beyond) > student(z, dof)) <= ALARMS),
-        CANDIDATES[-1],
-    )
 
 
 def logs_of(nets: Sequence[float]) -> Floats:
@@ -181,8 +130,7 @@ def spread_over_links(result: Result, source: str) -> Spread:
         for row in result.leading.table.values()
         if row.cycles and LEAST <= len(row.cycles.nets) == most
     }
-    timed = frozenset(row.key[:3] for row in result.rows if row.instret is None)
-    return Spread(source, result.links, logs, timed=timed)
+    return Spread(source, result.links, logs)
 
 
 def committed_spread(base: Result) -> Spread:
@@ -208,8 +156,7 @@ def _widest(spreads: Sequence[Spread]) -> Spread:
                 logs[key] = row_logs[:links]
     source = f"{' or '.join(spread.source for spread in filled)}, whichever is wider"
     unfit = dict.fromkeys(spread.unfit for spread in filled if spread.unfit)
-    timed = frozenset[AnyKey]().union(*(spread.timed for spread in filled))
-    return Spread(source, links, logs, "; ".join(unfit), timed)
+    return Spread(source, links, logs, "; ".join(unfit))
 
 
 def _fitting(path: Path, base: Result) -> Spread:
@@ -294,5 +241,5 @@ def paired_deviation(row: Row) -> Deviation:
 def paired_spread(unpaired: Spread, catalogue: Catalogue) -> PairedSpread:
     """Return the spread of paired links of kernels with this spread over unpaired links."""
     clocked = frozenset(entry.id for entry in catalogue.benchmarks.values() if entry.waits)
-    fields = unpaired.source, unpaired.links, unpaired.logs, unpaired.unfit, unpaired.timed
+    fields = unpaired.source, unpaired.links, unpaired.logs, unpaired.unfit
     return PairedSpread(*fields, clocked)

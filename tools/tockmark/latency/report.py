@@ -21,12 +21,13 @@ from tockmark.base.documents import Count, Part, Positive
 from tockmark.base.errors import TockmarkError
 from tockmark.compare.limits import Limit
 from tockmark.compare.verdict import RowVerdict, Verdict
+from tockmark.latency import FORM
 from tockmark.latency.chain import ALARM, UART, WaitSpread
 from tockmark.result.provenance import Kernel, same_simulator
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, Lang, Params, RowName
 
-FORM, VERSION = "tockmark-latency", 1
+VERSION = 1
 Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 TODO = "give a file that `tockmark latency -o` made"
 QUIET = "nothing"  # the name of the empty load

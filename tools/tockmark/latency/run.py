@@ -25,6 +25,7 @@ import msgspec
 from tockmark.base import paths
 from tockmark.base.documents import Part
 from tockmark.base.errors import INCOMPLETE, TockmarkError
+from tockmark.latency import FORM
 from tockmark.latency.chain import (
     ALARM,
     IRQ,
@@ -43,7 +44,6 @@ from tockmark.latency.chain import (
 from tockmark.latency.report import (
     CALL,
     CORE,
-    FORM,
     KINDS,
     LOOK,
     NOUN,

@@ -86,10 +86,6 @@ class StoredProfile(Part, frozen=True):
         """The cycles in the benchmark's body; the counter reads take the others."""
         return sum(phase.in_body for phase in self.phases)
 
-    def cycles_of_cause(self, cause: Cause) -> int:
-        """Return the cycles of the sample with this cause."""
-        return sum(phase.causes.get(cause, 0) for phase in self.phases)
-
 
 def hashed_title(kernel: Kernel) -> str:
     """Return a kernel's name and the first digits of its hash, if known."""

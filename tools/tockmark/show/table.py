@@ -94,6 +94,7 @@ CYCLES, RATIO = 10, 6  # widths of a kernel's columns, with a blank before each
 # Widths of the column after the cycles: µs, range over layouts, or the largest deviation in %.
 TIME, RANGE, SHARE = 9, 14, 6
 BUILT = 40  # characters of a kernel's build options; --all shows the rest
+RATES = "RAM bandwidth in MB/s (higher is better)"  # the heading of rows that show rates
 NOTHING = "There are no rows of the first screen; use --all for every row."
 
 
@@ -121,6 +122,13 @@ class ResultColumn:
     def rows(self) -> dict[RowKey, Row]:
         return self.result.column(self.icache, self.result.langs[0])
 
+    def figure(self, row: Row | None, rate: bool, catalogue: Catalogue) -> float | None:
+        """Return the cost of a row's operation, or its MB/s."""
+        if row and rate:
+            return row.mb_per_s(catalogue.bytes_moved(row.id, row.params))
+        series = (row.cycles if self.timed else row.instret) if row else None
+        return series.per_op if series else None
+
 
 def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
     """Return the selected rows by section, to show in the style of the first screen."""
@@ -142,6 +150,7 @@ def first_screen(
     width: int = LINE,
     blocks: Blocks | None = None,
     langs: Sequence[Lang] | None = None,
+    provenance: bool = True,
 ) -> str:
     """Return the first screen, at most `width` columns wide. `blocks` replaces its rows; `langs`
     selects languages (default: the leading one of each result). Our own kernel comes last."""
@@ -153,10 +162,13 @@ def first_screen(
         key=lambda pair: pair[1].provenance.kernel.is_baseline,
     )
     columns = _columns([result for _, result in named])
+    if blocks is None:
+        blocks = screen(catalogue)
+        blocks = blocks | {RATES: {"copy by memcpy": [*blocks.values()][-1]["memcpy 4 KiB"]}}
     keys = {key for column in columns for key in column.rows}
     blocks = {
         title: {words: key for words, key in rows.items() if key in keys}
-        for title, rows in (screen(catalogue) if blocks is None else blocks).items()
+        for title, rows in blocks.items()
         if not keys.isdisjoint(rows.values())
     }
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
@@ -184,7 +196,7 @@ def first_screen(
         out += text.wrap(" ".join(legend), "", width)
     else:
         out += ["", *text.wrap(NOTHING, "", width)]
-    out += ["", *_provenance(columns, width)]
+    out += ["", *_provenance(columns, width)] if provenance else []
     names = [columns[0].name] if len(named) == 1 else [column.name for column in columns]
     for name, (_, result) in zip(names, named, strict=True):
         if why := result.incomplete:
@@ -319,20 +331,20 @@ def _block(
     """Return all rows for some of the columns, below the kernels' names and the headings. A
     kernel with another opt-level than the first has no ratios, only a mean in a separate line."""
     keys = [key for rows in blocks.values() for key in rows.values()]
-    first = [columns[0].rows.get(key) for key in keys]
+    rates = [title == RATES for title, rows in blocks.items() for _ in rows]
+    first = [None if rate else columns[0].rows.get(k) for k, rate in zip(keys, rates, strict=True)]
     heads, names = [TableColumn("", label, 0, left=True)], ""
     grid: list[list[str]] = []
     means = ["Geometric mean"]
     level_means: list[str] = []  # a line for each kernel with another opt-level
     for i, column in enumerate(columns):
         column_rows = [column.rows.get(key) for key in keys]
-        series_list = [
-            (row.cycles if column.timed else row.instret) if row else None for row in column_rows
-        ]
-        costs = [text.three_digits(series.per_op if series else None) for series in series_list]
+        rated = [*zip(column_rows, rates, strict=True)]
+        costs = [text.three_digits(column.figure(*pair, catalogue)) for pair in rated]
         marked = _marked(text.aligned(costs, marks=[*map(error_mark, column_rows)]), column_rows)
         if column.counted == RAN:
             marked = [f"yes{error_mark(row)}" if row else text.NONE for row in column_rows]
+        column_rows = [None if rate else row for row, rate in rated]
         parts = {column.counted: (CYCLES, marked)}
         if extra_width == TIME:
             times = _values(column_rows, lambda row: text.three_digits(row.us))

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.base import paths
-from tockmark.base.documents import format_of
+from tockmark.base.documents import source_format
 from tockmark.base.errors import TockmarkError, file_name
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
@@ -40,7 +40,6 @@ from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
 
-START = 4096  # bytes at the start of a file that contain its format
 IGNORED = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # suffixes of other files
 FORMATS = {file.FORMAT, profiles.FORMAT}
 WHOLE = 2 / 3  # a result of the whole suite has at least this share of its benchmarks
@@ -132,7 +131,8 @@ class SiteSources:
         else:
             result = file.load(path)
             named = Named(self._free(name, path), result)
-            (self.studies if is_study(result) else self.results).append(named)
+            published = any(row.published for row in result.rows)
+            (self.studies if published else self.results).append(named)
 
     def _free(self, name: str, path: Path) -> str:
         """Return a unique name for a result."""
@@ -180,17 +180,6 @@ def _files(folder: Path) -> Iterator[Path]:
             yield from _files(path)
         elif path.is_file():
             yield path
-
-
-def source_format(path: Path) -> str | None:
-    """Return the format that a file states at its start, or None."""
-    with reading(path), path.open("rb") as opened:
-        return format_of(opened.read(START).decode(errors="replace").lstrip())
-
-
-def is_study(result: Result) -> bool:
-    """Return whether others published its figures."""
-    return any(row.published for row in result.rows)
 
 
 class Addresses:

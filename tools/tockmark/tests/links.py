@@ -57,16 +57,17 @@ def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
     return tuple(halves(pool("tock-2.2"), side, TRIES))
 
 
-def resimulated(base: Result, new: Result) -> frozenset[str]:
-    """Return the benchmarks that may differ between the simulators of two results."""
+def incomparable(base: Result, new: Result) -> frozenset[str]:
+    """Return the benchmarks that may differ between the simulators of two results, or that only
+    one of them has."""
     first, other = (side.provenance.board.simulator_sha256 for side in (base, new))
-    return unlike_benchmarks(first, other) or frozenset()
+    of_base, of_new = ({row.id for row in side.rows} for side in (base, new))
+    return (unlike_benchmarks(first, other) or frozenset()) | (of_base ^ of_new)
 
 
 def judged(base: Result, new: Result, spread: Spread) -> Judgement:
-    """Judge by the default limits, without benchmarks that may differ between the simulators of
-    the two results. The shifted links have fewer rows."""
-    unlike = resimulated(base, new)
+    """Judge by the default limits, without benchmarks that cannot be compared."""
+    unlike = incomparable(base, new)
     base, new = (
         replace(side, rows=tuple(row for row in side.rows if row.id not in unlike))
         for side in (base, new)

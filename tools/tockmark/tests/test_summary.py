@@ -64,6 +64,23 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
         assert float(figures[4]) == pytest.approx(rows[1].per_op / rows[0].per_op, abs=0.0051)  # type: ignore[operator]
 
 
+def test_a_rate_has_neither_time_nor_ratio(named: list[tuple[str, Result]]) -> None:
+    row = named[1][1].table["mem.copy_memcpy", frozenset({("size", 4096)}), True, "c"]
+    figures = cells(table.first_screen(named, KNOWN, 100), "copy by memcpy")
+    assert row.net
+    assert float(figures[0]) == pytest.approx(4096 * 24 / row.net, rel=0.0051)
+    assert figures[1] == figures[3] == figures[4] == "-"
+
+
+def test_provenance_can_be_omitted(named: list[tuple[str, Result]]) -> None:
+    sha = named[1][1].provenance.kernel.sha256
+    assert sha
+    assert sha[:12] in table.first_screen(named, KNOWN, 100)
+    short = table.first_screen(named, KNOWN, 100, provenance=False)
+    assert sha[:12] not in short
+    assert "command" in short
+
+
 def test_the_heading_distinguishes_kernels_and_shows_how_they_were_built(
     named: list[tuple[str, Result]],
 ) -> None:

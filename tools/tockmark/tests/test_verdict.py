@@ -4,7 +4,6 @@
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,10 +12,9 @@ from scipy import stats as reference
 from tockmark.compare.limits import Limit, load_limits
 from tockmark.compare.pairs import DEFAULT_MARGINS, compare
 from tockmark.compare.rule import Value, change_of_count, change_of_cycles
-from tockmark.compare.spread import AnyKey, Deviation, Spread, Z, spread_over_links, student
+from tockmark.compare.spread import Deviation, Z, spread_over_links, student
 from tockmark.compare.verdict import MOVED, Judgement, Verdict, judge_comparison, verdict_of
 from tockmark.result.model import Series
-from tockmark.result.stats import Floats
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.of_samples import CALM, judged, made, of_links, spread, steady
 
@@ -217,33 +215,3 @@ def test_a_row_is_the_same_only_if_its_range_is_within_the_limits(
         judgement = judged(base, new, catalogue, spread(deviation), limits)
         (row,) = (row for row in judgement.rows if row.row.id == "a.x")
         assert (row.verdict, row.limit) == (verdict, Limit.NONE), row.range
-
-
-def test_a_timed_row_with_an_outlier_widens_no_other_row() -> None:
-    """One of 16 links moves a row of the simulator's clock by 10 %."""
-    draw = np.random.default_rng(7)
-    rows: dict[AnyKey, Floats] = {
-        ("x", frozenset({("n", n)}), False): draw.normal(0, 0.01, 16) for n in range(20)
-    }
-    timed = "boot.restart", frozenset[tuple[str, int | str]](), False
-    outlier = draw.normal(0, 0.001, 16)
-    outlier[5] -= 0.1
-    spread_16 = Spread("made", 16, {**rows, timed: outlier}, timed=frozenset([timed]))
-    assert spread_16.z(False, 1) == Spread("made", 16, rows).z(False, 1) < 4
-    assert spread_16.z(False, 1, timed=True) == 8  # the largest
-
-
-def test_false_alarms_are_as_rare_as_calibrated() -> None:
-    """Links have normal logarithms. New links give about as many alarms as those of the spread."""
-    draw = np.random.default_rng(7)
-    rows: dict[AnyKey, Floats] = {
-        ("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)
-    }
-    known = Spread("made", 16, rows)
-    assert 2 <= known.z(True, 4) <= known.z(True, 1) < 4
-    assert known.z(False, 1) == Spread("few", 8, rows).z(True, 1) == Z
-    wide = student(known.z(True, 1), 15) * math.sqrt(2)
-    s = np.array([logs.std(ddof=1) for logs in rows.values()])
-    new = draw.normal(0, 0.01, (1000, 2, 60))
-    beyond = np.abs(new[:, 0] - new[:, 1]) - math.log(1.01) > wide * s
-    assert beyond.any(axis=1).mean() < 0.05

@@ -13,7 +13,7 @@ from tockmark.judge.engine import JudgeRun
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.selection import Selection, select
-from tockmark.tests.links import FOLDER, KNOWN, LIMITS, SIDE, layouts, pool, resimulated
+from tockmark.tests.links import FOLDER, KNOWN, LIMITS, SIDE, incomparable, layouts, pool
 
 SOURCE = "tock-2.2"
 FURTHER = FOLDER / "further.json"  # eight more links of the source
@@ -49,7 +49,7 @@ def trial(
     half = len(order) // 2
     changed = order[half:] if of == SOURCE else draw.sample(links_of(pool(of)), SIDE)
     base, head = Held("base", order[:half]), Held("head", changed)
-    unlike = resimulated(pool(SOURCE), pool(of))
+    unlike = incomparable(pool(SOURCE), pool(of))
     ids = [id_ for id_, known in KNOWN.benchmarks.items() if known.touches == "kernel"]
     wanted = select(KNOWN, ",".join(id_ for id_ in ids if id_ not in unlike))
     return engine.measure_and_judge(base, head, wanted, LIMITS, most), base, head

@@ -13,7 +13,7 @@ C := build/apps/runtimes-c-abi2
 OPTIONS := build/apps/runtimes-rust-abi2-csr
 LEVEL := 3
 LAYOUTS := 0
-FIRMWARE := build/runtimes/$(LEVEL)
+FIRMWARE := build/runtimes/$(LEVEL)$(WRONG:1=-wrong)
 CARGO_OUT := build/cargo-runtimes
 TARGET := riscv32imc-unknown-none-elf
 CFLAGS := -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
@@ -53,7 +53,7 @@ firmware:
 	@mkdir -p $(FIRMWARE)
 	@for layout in $(LAYOUTS); do \
 	    TOCKMARK_LAYOUT=$$layout cargo --quiet build --release --locked --manifest-path $(STUDY)/firmware/Cargo.toml \
-	        --target $(TARGET) --target-dir $(CARGO_OUT) || exit 1; \
+	        --target $(TARGET) --target-dir $(CARGO_OUT) $(WRONG:1=--features wrong) || exit 1; \
 	    for one in bare rtic embassy; do \
 	        cp $(CARGO_OUT)/$(TARGET)/release/on_$$one $(FIRMWARE)/$$one-$$layout.elf; \
 	    done; \

@@ -130,6 +130,9 @@ pub fn message<const WORDS: usize>(sample: u32) -> [u32; WORDS] {
     words
 }
 
+/// Whether this build gives wrong answers, which its checks must find.
+pub const WRONG: bool = cfg!(feature = "wrong");
+
 /// The answer to a message, from both its ends.
 pub fn answer(message: &[u32]) -> u32 {
     message.first().unwrap_or(&0) ^ message.last().unwrap_or(&0).rotate_left(1)

@@ -9,7 +9,7 @@ const TRAILER: usize = 7; // " *", four digits and the newline
 const MOST_SAMPLES: usize = 25;
 const APP: &str = "cost";
 
-/// How the samples of a row are taken: the words of its `bench` record.
+/// A row's way of taking samples: the words of its `bench` record.
 pub const BY_READING: &str = "by=reading";
 /// From the timer's interrupt to its handler, by the simulator's clock.
 pub const TO_HANDLER: &str = "clock=sim from=irq to=handler";
@@ -247,7 +247,7 @@ pub struct Row {
     id: &'static str,
     params: &'static str,
     how: &'static str,
-    /// How many samples to take.
+    /// The number of samples.
     pub wanted: u32,
     taken: usize,
     samples: [(u32, u32); MOST_SAMPLES],

@@ -24,7 +24,7 @@ const CLAIM: usize = PLIC + 0x20_0004;
 /// Writes a register of a device.
 #[inline(always)]
 pub fn store(address: usize, value: u32) {
-    // Safety: the callers' addresses are those of Earl Grey's devices, always mapped.
+    // Safety: the callers pass addresses of Earl Grey's devices, always mapped.
     unsafe { with_exposed_provenance_mut::<u32>(address).write_volatile(value) }
 }
 

@@ -7,7 +7,7 @@
 #![no_main]
 
 use chip::report::{BY_READING, Report, TO_HANDLER, TO_TASK};
-use chip::{LINE, options, read, set_up, sleep, timer, uart};
+use chip::{LINE, WRONG, options, read, set_up, sleep, timer, uart};
 use chip::{tm_mark_arm, tm_mark_first, tm_mark_handler, tm_mark_task};
 use core::sync::atomic::{AtomicBool, Ordering};
 use riscv::interrupt::{Interrupt, disable, enable};
@@ -74,7 +74,7 @@ fn alone(report: &mut Report) {
     for _ in 0..row.wanted {
         let from = read();
         timer::set(timer::now() + timer::SECOND);
-        timer::set(timer::NEVER);
+        timer::set(timer::NEVER - u64::from(WRONG));
         row.push(from, read());
     }
     report.put(&row, timer::due() == timer::NEVER);

@@ -7,7 +7,7 @@
 #![no_main]
 
 use chip::report::{BY_READING, Report, TO_HANDLER, TO_TASK};
-use chip::{LINE, answer, message, options, poll_once, read, set_up, timer, uart};
+use chip::{LINE, WRONG, answer, message, options, poll_once, read, set_up, timer, uart};
 use chip::{tm_mark_arm, tm_mark_first, tm_mark_handler, tm_mark_task};
 use core::cell::RefCell;
 use core::task::Waker;
@@ -75,7 +75,7 @@ static LARGE: Messages<256> = Channel::new();
 async fn serve<const WORDS: usize>(messages: &Messages<WORDS>, count: u32) {
     for _ in 0..count {
         let copy = messages.receive().await;
-        ANSWER.signal(answer(&copy));
+        ANSWER.signal(answer(&copy) ^ u32::from(WRONG));
     }
 }
 
@@ -83,7 +83,7 @@ async fn serve<const WORDS: usize>(messages: &Messages<WORDS>, count: u32) {
 async fn peer(count: u32) {
     for _ in 0..count {
         let number = ASK.wait().await;
-        ANSWER.signal(number + 1);
+        ANSWER.signal(number + 1 + u32::from(WRONG));
     }
     serve(&SMALL, count).await;
     serve(&MEDIUM, count).await;

@@ -44,7 +44,7 @@ mod app {
     use super::{Alarms, QUEUE};
     use chip::report::{BY_READING, Report, TO_HANDLER, TO_TASK};
     use chip::{LINE, answer, message, options, poll_once, read, set_up, sleep, timer, uart};
-    use chip::{tm_mark_arm, tm_mark_first, tm_mark_handler, tm_mark_task};
+    use chip::{WRONG, tm_mark_arm, tm_mark_first, tm_mark_handler, tm_mark_task};
     use core::pin::pin;
     use core::sync::atomic::{AtomicBool, Ordering};
     use riscv; // the macros name it in this module
@@ -112,7 +112,7 @@ mod app {
     async fn serve<const WORDS: usize>(mut inbox: Inbox<WORDS>, count: u32) {
         for _ in 0..count {
             if let Ok(copy) = inbox.recv().await {
-                ANSWER.writer().write(answer(&copy));
+                ANSWER.writer().write(answer(&copy) ^ u32::from(WRONG));
             }
         }
     }
@@ -122,7 +122,7 @@ mod app {
         let mut ask = ASK.take_reader();
         for _ in 0..25 {
             let number = ask.wait().await;
-            ANSWER.writer().write(number + 1);
+            ANSWER.writer().write(number + 1 + u32::from(WRONG));
         }
         serve(small, 25).await;
         serve(medium, 25).await;
