@@ -439,7 +439,7 @@ tests:
     ROW "32 bytes: the status"
     lw   t2, 0x10(s9)
     VALUE
-    ROW "the state of the interrupts"
+    ROW "32 bytes: the state of the interrupts"
     lw   t2, 0(s9)
     VALUE
     ROW "1 more: the state of the interrupts"
