@@ -125,12 +125,9 @@ def _difference(old: run.Job, new: run.Job, whole: bool) -> str:
     """Describe the first difference between two runs of a boot; if not `whole`, between their
     rows."""
     if not whole:
-        for sides in zip_longest(_rows(old), _rows(new)):
-            if sides[0] != sides[1]:
-                row = sides[0] or sides[1]
-                return (
-                    f"{row_name(row.id, row.params, row.icache, row.lang)} differs" if row else ""
-                )
+        for old_row, new_row in zip_longest(_rows(old), _rows(new)):
+            if old_row != new_row and (row := old_row or new_row):
+                return f"{row_name(row.id, row.params, row.icache, row.lang)} differs"
     for number, (old_line, new_line) in enumerate(zip(_lines(old), _lines(new), strict=False), 1):
         if old_line != new_line:
             return f"line {number} of its log is {old_line!r} on the old, {new_line!r} on the new"
