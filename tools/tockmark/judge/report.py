@@ -31,7 +31,13 @@ from tockmark.judge.engine import (
 )
 from tockmark.profile import diff
 from tockmark.profile.diff import UNNAMED, Diff, Growth, diff_profiles, growth
-from tockmark.profile.run import ProfileOptions, profile, program_with_lines, simulators
+from tockmark.profile.run import (
+    ProfileOptions,
+    profile,
+    program_with_lines,
+    simulators,
+    traced_boot,
+)
 from tockmark.profile.symbols import readable
 from tockmark.show import text
 from tockmark.show.comparison import differing_lines
@@ -158,12 +164,9 @@ def stack_depth(options: ProfileOptions, catalogue: Catalogue) -> Depth:
         patches = {"tm_most_samples": SAMPLES}
         image = build_image(boots[name], options.apps, options.kernel, options.board, out, patches)
         start = Start(name, image.flash, options.icache, panics=options.kernel.panics)
-        session = tracing.start_here(start, "--uart", str(out / "uart.log"), "--itrace", "-")
         stacks = [(slot.ram_start, slot.symbols[APP_TOP]) for slot in image.slots]
-        try:
-            deepest |= deepest_stacks(session.lines(), own, stacks)
-        finally:
-            session.stop()
+        with traced_boot(tracing, start) as (simulation, _):
+            deepest |= deepest_stacks(simulation.lines(), own, stacks)
     return Depth(deepest["kernel"] if own else None, deepest["app"])
 
 
