@@ -136,15 +136,6 @@ class Timeline:
 
 
 @dataclass(frozen=True)
-class TraceEvents:
-    """The events of a trace, each type in order of its end."""
-
-    slices: list[Slice]
-    instants: list[Instant]
-    counted: CounterEvents
-
-
-@dataclass(frozen=True)
 class TimedStep:
     """A retired instruction: its first cycle, and the cycle of its leaving the decode stage."""
 
@@ -170,26 +161,26 @@ def trace_events(
     abi: int,
     end: int,
     raised: Sequence[int] = (),
-) -> TraceEvents:
+) -> "TraceEvents":
     """Return the events of a trace up to the cycle `end`. `raised` has the cycles in which the
     interrupt line rose."""
     codes.look_up({(step.user, step.pc) for _, step in steps})
     contexts = find_contexts([step for _, step in steps], codes.frames, codes.owner_of)
-    builder = _Builder(processes, abi)
+    events = TraceEvents(processes, abi)
     for timed, context in zip(timed_steps(steps), contexts, strict=True):
         name = context.phase if not timed.step.user else processes[codes.owner_of(timed.step)]
         track = f"app {name}" if timed.step.user else KERNEL
         code = codes.code_of(timed.step)[1]
         starts = code.start_of(timed.step.pc) == timed.step.pc
-        builder.add(timed, track, name, str(context.stack[-1]), starts)
+        events.add(timed, track, name, str(context.stack[-1]), starts)
     end = max(end, steps[-1][0])
-    builder.close(end)
-    waits = _waits([at for at in raised if at < end], builder.taken, end)
-    return TraceEvents(builder.slices + waits, builder.instants, builder.counted)
+    events.close(end)
+    events.slices += _waits([at for at in raised if at < end], events.taken, end)
+    return events
 
 
-class _Builder:
-    """Builds the events of a trace, instruction by instruction."""
+class TraceEvents:
+    """The events of a trace, each type in order of its end; built instruction by instruction."""
 
     def __init__(self, processes: Sequence[str], abi: int) -> None:
         self.slices: list[Slice] = []
