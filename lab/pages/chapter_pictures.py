@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from statistics import median
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -103,7 +104,7 @@ def draw_programs() -> Sheet:
             )
         axes.axvline(1, color="black", linewidth=0.8)
         axes.set(title=words, xlabel="times the bare core")
-        axes.set_yticks(range(len(shown), 0, -1), [key.label for key in shown], fontsize=7)
+        axes.set_yticks(range(len(shown), 0, -1), [key.label for key in shown], fontsize=7.5)
         axes.set_ylim(0.4, len(shown) + 0.6)
     sheet.panels[1].tick_params(labelleft=False)
     sheet.legend()
@@ -138,7 +139,7 @@ def draw_sizes() -> Sheet:
         axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         _thousands(axes.yaxis)
-        axes.tick_params(labelsize=7)
+        axes.tick_params(labelsize=7.5)
     sheet.panels[0].plot([], [], color=GREY, label="held out of the line", **RING)
     for row in sheet.grid:
         row[0].set_ylabel("net cycles", fontsize=8)
@@ -167,13 +168,13 @@ def draw_instances() -> Sheet:
             counts.barh(len(names), x[-1], 0.55, color=style["color"], alpha=0.75)
             why = "none was refused" if end is None else str(end.full)
             why = why.replace("not said", "nobody says")
-            counts.text(x[-1] + 0.15, len(names), f"{x[-1]}: {why}", va="center", fontsize=7)
+            counts.text(x[-1] + 0.15, len(names), f"{x[-1]}: {why}", va="center", fontsize=7.5)
             counts.plot([0.35], [len(names)], color="white", marker=style["marker"], markersize=4)
             names.append(f"{programs.short(report.kernel.title)}{eight}, {stack // KIB} KiB")
     rates.set(title="answers a second, all together", xlabel="instances", ylim=(155, 172))
     rates.xaxis.set_major_locator(MaxNLocator(integer=True))
     counts.set(title="how many ran: what gave out", xlim=(0, 13))
-    counts.set_yticks(range(len(names)), names, fontsize=7)
+    counts.set_yticks(range(len(names)), names, fontsize=7.5)
     counts.set_xlabel("instances, by kernel and stack of each")
     counts.invert_yaxis()
     return sheet
@@ -243,7 +244,7 @@ def draw_crypto() -> Sheet:
         axes.xaxis.set_minor_locator(NullLocator())
         _thousands(axes.xaxis)
         _thousands(axes.yaxis)
-        axes.legend(fontsize=7, loc="upper left")
+        axes.legend(fontsize=7.5, loc="upper left")
     for pair in crypto.costs("baseline", True).crossings():
         ends = [at for at in crypto.crossings(*pair) if at <= crypto.MOST]
         if ends:
@@ -252,7 +253,7 @@ def draw_crypto() -> Sheet:
                 crypto.crossing(*pair),
                 (max(ends), 0.02),
                 xycoords=("data", "axes fraction"),
-                fontsize=7,
+                fontsize=7.5,
                 rotation=90,
             )
     return sheet
@@ -277,13 +278,13 @@ def draw_growth() -> Sheet:
             values = [line.intercept + line.slope * end for end in ends]
             axes.plot(ends, values, color=look["color"], linewidth=0.9, label="_line")
             axes.plot([*points], [*points.values()], label=sweep.kernel, **look, **MARKED)
-        axes.set_title(what, fontsize=6.5)
+        axes.set_title("\n".join(wrap(what, 30)), fontsize=7.5)
         axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
-        axes.set_xlabel(grows, fontsize=7)
+        axes.set_xlabel(grows, fontsize=7.5)
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         _thousands(axes.yaxis)
-        axes.tick_params(labelsize=7)
+        axes.tick_params(labelsize=7.5)
     for axes in sheet.panels[len(groups) :]:
         axes.set_axis_off()
     for row in sheet.grid:
@@ -353,7 +354,7 @@ def draw_receive() -> Sheet:
                 shown[-1],
                 xytext=(2, 10 * n),
                 textcoords="offset points",
-                fontsize=7,
+                fontsize=7.5,
             )
     axes.plot([*RATES.values()], [*RATES], color="black", linestyle=":", linewidth=0.9)
     axes.set(xlabel="baud", ylabel="cycles awake, a byte")
@@ -363,7 +364,7 @@ def draw_receive() -> Sheet:
     axes.xaxis.set_minor_locator(NullLocator())
     _thousands(axes.xaxis)
     _thousands(axes.yaxis)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7.5)
     return sheet
 
 

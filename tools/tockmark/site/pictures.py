@@ -18,7 +18,14 @@ import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator, NullLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    MaxNLocator,
+    MultipleLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 from tockmark.compare.sweeps import FROM
 from tockmark.result.model import Result, Row, common_icaches, layout_nets, microseconds, ratio
@@ -135,7 +142,7 @@ def _ram_limit(axes: Axes, kind: str, most: float) -> None:
         ends = [float(FROM), most]
         axes.plot(ends, [limit, limit], color=GREY, linewidth=0.9, linestyle=":", label="_limit")
         words = f"a word in {4 / limit:.0f} cycles"
-        axes.annotate(words, (most, limit), fontsize=7, va="bottom", ha="right", color=DARK)
+        axes.annotate(words, (most, limit), fontsize=7.5, va="bottom", ha="right", color=DARK)
 
 
 def _bytes_a_cycle(row: Row) -> float | None:
@@ -172,7 +179,7 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
     for axes, (width, curves) in zip(sheet.panels, panels.items(), strict=True):
         axes.set(title=f"{width}-byte NOPs", xlabel="length of the run, KiB", ylim=(0, top))
         axes.axvline(CACHE, color=GREY, linewidth=0.8, linestyle=":")
-        axes.annotate(f" the cache holds {CACHE} KiB", (CACHE, top), fontsize=7, va="top")
+        axes.annotate(f" the cache holds {CACHE} KiB", (CACHE, top), fontsize=7.5, va="top")
         if curves:
             axes.legend(loc="lower right")
     sheet.panels[0].set_ylabel("net cycles of one pass")
@@ -278,7 +285,7 @@ def distributions(named: list[Named]) -> Sheet | None:
     if not varied:
         return None
     most = max(map(len, varied.values()))
-    sheet = Sheet("Distributions", named, len(varied), 1, 1.9 + 0.19 * most)
+    sheet = Sheet("Distributions", named, len(varied), 1, 1.9 + 0.22 * most)
     for axes, ((id_, icache), shown) in zip(sheet.panels, varied.items(), strict=True):
         cases = list(dict.fromkeys(spread.case for spread in shown))
         for spread in shown:
@@ -292,7 +299,7 @@ def distributions(named: list[Named]) -> Sheet | None:
         axes.set(ylabel="% of samples\nat or below")
         axes.set(xlim=(0, max(spread.values[-1] for spread in shown) * 1.05), ylim=(0, 104))
         below: Any = {"loc": "upper left", "bbox_to_anchor": (0, -0.35)}
-        axes.legend(**below, title="median, worst", fontsize=7, handlelength=3)
+        axes.legend(**below, title="median, worst", fontsize=7.5, handlelength=3)
     return sheet
 
 
@@ -348,7 +355,7 @@ def before_after(named: list[Named]) -> Sheet | None:
     # Axes count from below: the last is on top.
     shown = sorted(kept, key=lambda id_: _geometric_mean(_every_ratio(moved[id_])))
     left, nearer = len(blocks) - len(moved), len(moved) - len(kept)
-    height = 1.3 + LINE * (subs + 0.6) * max(3, len(shown))
+    height = 1.8 + LINE * (subs + 0.6) * max(3, len(shown))
     sheet = Sheet(f"Net cycles of one operation, relative to {named[0].name}", named, height=height)
     (axes,) = sheet.panels
     names = list(dict.fromkeys(result_key for id_ in blocks for result_key in blocks[id_]))
@@ -365,7 +372,7 @@ def before_after(named: list[Named]) -> Sheet | None:
     axes.set_xscale("log")
     for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
         set_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.tick_params(axis="x", which="both", labelsize=7)
+    axes.tick_params(axis="x", which="both", labelsize=7.5)
     axes.xaxis.set_minor_locator(MaxNLocator(5))
     axes.set_yticks([at * (subs + 0.6) + (subs - 1) / 2 for at in range(len(shown))], shown)
     axes.set_ylim(-1, max(1, len(shown) * (subs + 0.6)))
@@ -440,7 +447,7 @@ def kernels(named: list[Named]) -> Sheet | None:
     ]
     spoken = " and ".join(dict.fromkeys(LANGS[entry.result.langs[0]] for entry in named))
     title = f"What kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
-    height = 1.0 + 0.23 * len(rows)
+    height = 1.3 + 0.23 * len(rows)
     sheet = Sheet(title, named, height=height, conditions=built)
     (axes,) = sheet.panels
     heights = {words: len(rows) - n for n, words in enumerate(rows)}
@@ -459,7 +466,10 @@ def kernels(named: list[Named]) -> Sheet | None:
         axes.text(1.01, heights[words], ratios, **position)
     axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **position)
     axes.set_xscale("log")
+    left, right = map(math.log10, axes.get_xlim())
+    axes.set_xlim(10 ** math.floor(left), 10 ** math.ceil(right))
     axes.xaxis.set_major_formatter(FuncFormatter(shortened))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(list(heights.values()), list(heights))
     axes.set_ylim(0.3, len(rows) + 0.7)
     axes.set_xlabel(f"net cycles of one operation\nright: ratio to {named[0].name}")
@@ -538,7 +548,7 @@ def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) 
         y = len(rows) - n + 0.4 - step * (index + 0.5)
         axes.barh(y, high - low, step * 0.9, left=low, **style)
         median = text.trimmed(text.rounded(row.per_op) or 0, 2)
-        axes.text(high, y, f" {median}", va="center", fontsize=6)
+        axes.text(high, y, f" {median}", va="center", fontsize=7.5)
     axes.barh([0], [0], label=in_legend(name), **style)
 
 

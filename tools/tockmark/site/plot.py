@@ -20,7 +20,7 @@ from tockmark.show.table import Named
 
 FORMATS = ("svg", "png")
 WIDTH = 4.8  # inches, readable on a phone
-HEAD, FOOT = 44, 96  # characters of a line of the title, and of the sources
+HEAD, FOOT = 44, 83  # characters of a line of the title, and of the sources
 LETTERS, HANDLE = 70, 9  # characters of a legend's line, and of a label's handle
 DPI = 120
 
@@ -53,6 +53,7 @@ STYLE: Any = {
     "lines.markersize": 4,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    "figure.constrained_layout.h_pad": 0.08,  # inches
     "text.parse_math": False,  # a kernel's name may contain a dollar sign
     "svg.fonttype": "none",  # keeps text small and searchable
     "svg.hashsalt": "tockmark",
@@ -96,7 +97,7 @@ class Sheet:
         for n, line in enumerate(sources):
             below.text(
                 *(0.012, 1 - (n + 0.5) / len(sources), line),
-                **{"fontsize": 6.5, "color": DARK, "va": "center"},
+                **{"fontsize": 7.5, "color": DARK, "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
         self.panels: list[Axes] = list(self.grid.flat)
