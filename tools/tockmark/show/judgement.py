@@ -43,11 +43,6 @@ LEGEND = (
 )
 
 
-def coloured(word: str, verdict: Verdict) -> str:
-    """Colour a word by the verdict of its row."""
-    return COLOURS.get(verdict, str)(word)
-
-
 def first_line(judgement: Judgement) -> str:
     """Return the outcome of a judgement by limits, with its headline."""
     return f"{TITLES[judgement.limit]}: {headline(judgement)}"
@@ -300,22 +295,14 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
 
 
 def _coloured_cells(line: RowVerdict) -> tuple[str, ...]:
-    """Return the cells of a row, coloured by its limits. A row without figures has its verdict and
-    the reason instead."""
-    tone = TONES[line.limit]
+    """Return the cells of a row, coloured by its limits, or else its verdict. A row without figures
+    has its verdict and the reason instead."""
+    tone = TONES[line.limit] if line.limit else COLOURS.get(line.verdict, str)
     name, cache, sides, estimate, span, verdict, count, behind = cells(line)
     if line.before is None:
         return name, cache, tone(f"{verdict}: {behind}" if behind else verdict)
     counted = TONES[line.instructions.limit if line.instructions else Limit.NONE]
     return name, cache, sides, tone(estimate), span, tone(verdict), counted(count), behind
-
-
-def _first_of(names: str, width: int) -> str:
-    """Return as many of the first names as fit."""
-    first = names
-    while len(first) > width and ", " in first.removesuffix(", …"):
-        first = f"{first.removesuffix(', …').rpartition(', ')[0]}, …"
-    return text.shortened(first if len(first) <= width else first.removesuffix(", …"), width)
 
 
 COLUMNS = (
@@ -326,7 +313,7 @@ COLUMNS = (
     TableColumn(HEADS[4], left=True, spare=2),
     TableColumn(HEADS[5], left=True),
     TableColumn(HEADS[6]),
-    TableColumn(HEADS[7], gap=2, left=True, cut=_first_of, spare=3),
+    TableColumn(HEADS[7], gap=2, left=True),
 )
 
 

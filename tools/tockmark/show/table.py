@@ -372,7 +372,7 @@ def _block(
     for title, block in blocks.items():
         table.add(title)
         for words in block:
-            table.add(f"  {text.shortened(words, label - 4)}", *next(rows))
+            table.add(f"  {words}", *next(rows))
     if set(means[1:]) - {"", text.NONE}:
         table.add(*means)
     table.heads = _heads(columns, table)
@@ -561,7 +561,7 @@ def side_by_side(
         for line in [*header(result), *notes]:
             out += text.wrap(f"    {line}", " " * 12, width)
     out += ["", *text.wrap(SIDE_BY_SIDE, "", width), ""]
-    fit = max(1, min(CHUNK, (width - text.LEAST[0] - 11) // 19))
+    fit = max(1, min(CHUNK, (width - text.NAME - 11) // 19))
     fit = fit if form is Form.TEXT else len(named)
     mixed = {
         name
