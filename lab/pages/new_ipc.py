@@ -97,7 +97,9 @@ def by_size(sizes: Iterable[int] = (64, 256, 1024, 8192), branch: str = "initial
     hertz = run(branch, LEVELS[0]).board.clock_hz or 0
     lines = []
     for size in sizes:
-        cells = {(level, id_): _nets(branch, level, id_, size) for level in LEVELS for id_ in (old, new)}
+        cells = {
+            (level, id_): _nets(branch, level, id_, size) for level in LEVELS for id_ in (old, new)
+        }
         micro = [f"{median(cells['z', id_][0]) * 1e6 / hertz:,.0f}" for id_ in (old, new)]
         spans = [f"{'' if own else 'about '}{between(nets)}" for nets, own in cells.values()]
         lines.append([f"{size:,}", *micro, *spans])
