@@ -11,6 +11,7 @@ import contextlib
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -287,7 +288,7 @@ def sources(root: Path, group: MutantGroup) -> Iterator[tuple[str, Sequence[Muta
 
 def equivalent() -> dict[tuple[str, str, str], str]:
     """Return why no test can tell a mutant from its original, by the mutant's key."""
-    entries = files.toml(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
+    entries = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
     return {(entry["file"], entry["function"], entry["change"]): entry["why"] for entry in entries}
 
 

@@ -10,6 +10,7 @@ limit, until the commit of the jump is known.
 
 import re
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,6 @@ from typing import Any
 from msgspec import structs
 
 from tockmark.base.errors import INCOMPLETE, INTERRUPTED, TockmarkError, printable_text, quoted
-from tockmark.base.files import toml
 from tockmark.base.paths import shown
 from tockmark.judge.engine import Simulated
 from tockmark.result.model import Result
@@ -262,7 +262,7 @@ class Campaign:
     def _toml_value(self, commit: Commit, path: str, *keys: str) -> str | None:
         """Return a value of a TOML file in a commit's tree, or None."""
         try:
-            value: Any = toml(self.repository.file(commit, path) or "")
+            value: Any = tomllib.loads(self.repository.file(commit, path) or "")
         except ValueError:
             return None
         for key in keys:

@@ -6,10 +6,7 @@ decodes. This is ten times as fast as a schema checker, and uses the declaration
 Any error, such as a duplicate key or text that acts on a terminal, becomes one TockmarkError.
 """
 
-import json
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -21,7 +18,6 @@ from tockmark.base.errors import UNSEEN, TockmarkError, quoted
 from tockmark.base.files import reading
 from tockmark.base.paths import shown
 
-LONGEST_NUMBER = 1000  # characters; numbers beyond it are refused while parsing
 MAX_COUNT = 2**53  # other readers of JSON lose precision above it
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -75,10 +71,22 @@ def decode_strictly(text: str, make: Callable[[Any], Decoded], where: str, todo:
     TockmarkError (which names `where`) if a value is invalid; ValueError if it is not JSON."""
     data = None
     try:
-        data = _strict_json(text)
+        data = msgspec.json.decode(text)
         return make(data)
     except (msgspec.ValidationError, RefusedError) as error:
         raise TockmarkError(f"{where}: {_located(error, data)}", todo) from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def read_toml(path: Path, kind: type[Decoded], fault: str, todo: str) -> Decoded:
+    """Read a TOML file as a type. TockmarkError, which says `fault`, if it is not valid."""
+    with reading(path):
+        content = path.read_bytes()
+    try:
+        return msgspec.toml.decode(content, type=kind)
+    except ValueError as error:
+        raise TockmarkError(f"{shown(path)} {fault}: {error}", todo) from error
 
 
 def convert(data: Any, kind: type[Document]) -> Document:
@@ -139,40 +147,6 @@ def text_of(document: Part, tables: Sequence[str]) -> str:
         for name, value in msgspec.to_builtins(document).items()
     ]
     return "{\n" + ",\n".join(fields) + "\n}\n"
-
-
-def _strict_json(text: str) -> Any:
-    """Parse JSON; refuse NaN, infinities and duplicate keys."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        values = dict(pairs)
-        if len(values) != len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            twice = next(key for key, count in counts.items() if count > 1)
-            where = f" in the row {values['id']}" if "id" in values else ""
-            raise RefusedError(f"the key '{twice}' occurs twice{where}")
-        return values
-
-    def number(text: str) -> float:
-        if not math.isfinite(value := float(text)):
-            raise RefusedError(f"{text} is not a finite number")
-        return value
-
-    def whole(text: str) -> int:
-        if len(text) > LONGEST_NUMBER:
-            raise RefusedError(f"a number of {len(text)} digits is too large")
-        return int(text)
-
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=unique,
-            parse_float=number,
-            parse_int=whole,
-            parse_constant=number,
-        )
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
 
 
 def _check_printable(data: Any) -> None:

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Writing files safely, temporary folders, and TOML.
+"""Writing files safely, and temporary folders.
 
 A file is written completely or not at all, and only over a file of its own type. Temporary folders
 of killed processes are removed by the next process that makes one.
 """
 
 import contextlib
-import errno
 import fcntl
 import itertools
 import os
 import re
 import shutil
-import stat
 import tempfile
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import HOME, shown
@@ -66,23 +62,6 @@ def replace_unsynced(path: Path, data: bytes) -> None:
 
     OSError if it cannot be written."""
     os.replace(_write_new(path, data, sync=False), path)
-
-
-def read_plain(path: Path, most: int) -> bytes:
-    """Read a regular file of at most `most` bytes, without waiting for pipes or devices.
-
-    OSError if it is not a regular file, or if it is longer."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC)
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        if status.st_size > most:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(most)
-    finally:
-        os.close(handle)
 
 
 def _write_new(path: Path, data: bytes, sync: bool = True) -> Path:
@@ -201,14 +180,6 @@ def replaced_folder(out: Path) -> Iterator[Path]:
             f"cannot write {shown(out)}: {error.strerror}; the old folder is unchanged",
             "free some space, or give another folder",
         ) from error
-
-
-def toml(text: str) -> dict[str, Any]:
-    """Parse TOML. Every error is a ValueError."""
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
 
 
 def _start(path: Path) -> bytes:

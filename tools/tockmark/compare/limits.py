@@ -9,7 +9,6 @@ Each file has entries that select rows. If several select a row, the last one co
 """
 
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,8 +20,8 @@ import msgspec
 from msgspec import Meta
 
 from tockmark.base import paths
+from tockmark.base.documents import Part
 from tockmark.base.errors import TockmarkError
-from tockmark.base.files import toml
 from tockmark.base.paths import shown
 from tockmark.result.model import Row, allowance
 from tockmark.suite.catalogue import Catalogue, Params
@@ -39,30 +38,21 @@ def last_match(row: Row, entries: Sequence[tuple[Selection, T]]) -> T | None:
 
 
 @contextmanager
-def _refusing(
-    path: Path | None, fault: str, todo: str = "", *also: type[Exception]
-) -> Iterator[None]:
+def _refusing(path: Path | None, fault: str, todo: str = "") -> Iterator[None]:
     """Turn an error in a file, or in the defaults, into a TockmarkError that says what to do."""
-    faults: tuple[type[Exception], ...] = (KeyError, ValueError, msgspec.ValidationError, *also)
     try:
         yield
     except OSError as error:
         where = shown(Path(error.filename))
         raise TockmarkError(f"cannot read {where}: {error.strerror}") from error
-    except faults as error:
+    except (TockmarkError, ValueError) as error:
         name = shown(path) if path else "the default"
         raise TockmarkError(f"{name} {fault}: {error}", todo) from error
 
 
-def _check_keys(data: Mapping[str, object], keys: Iterable[str], where: str = "") -> None:
-    """Raise a ValueError if a table has another key than these."""
-    if extra := sorted(set(data) - set(keys)):
-        raise ValueError(f"unknown key {extra[0]!r}{where}")
-
-
-def percent(text: object) -> float:
+def percent(text: str) -> float:
     """Return `1 %` or `1%` as a number. ValueError for anything else."""
-    if not isinstance(text, str) or not text.strip().endswith("%"):
+    if not text.strip().endswith("%"):
         raise ValueError(f"{text!r} is not a percentage such as '1 %'")
     value = float(text.strip().removesuffix("%")) / 100
     if not 0 <= value < math.inf:
@@ -95,6 +85,11 @@ class Margins:
         return SIMULATOR_MARGIN if simulated else BOARD_MARGIN
 
 
+class _MarginsFile(Part, frozen=True):
+    default: str | None = None
+    rows: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 def load_margins(option: str | None, catalogue: Catalogue, others: Rows = ()) -> Margins:
     """Read the value of --margin: a percentage, or a TOML file with `default` and `[rows]`. Rows
     are of the catalogue and `others`. TockmarkError if it is neither."""
@@ -109,15 +104,12 @@ def load_margins(option: str | None, catalogue: Catalogue, others: Rows = ()) ->
             ) from error
     path, others = Path(option), list(others)
     todo = "see the example in docs/reading-results.md"
-    with _refusing(path, "holds no margins", todo, TockmarkError):
-        data = toml(path.read_text(encoding="utf-8"))
-        _check_keys(data, ["default", "rows"])
-        rows = data.get("rows", {})
-        if not isinstance(rows, dict):
-            raise ValueError("rows is not a table of terms")
+    with _refusing(path, "holds no margins", todo):
+        stored = msgspec.toml.decode(path.read_bytes(), type=_MarginsFile)
+        rows = stored.rows.items()
         return Margins(
-            percent(data["default"]) if "default" in data else None,
-            tuple((select(catalogue, term, others), percent(text)) for term, text in rows.items()),
+            None if stored.default is None else percent(stored.default),
+            tuple((select(catalogue, term, others), percent(text)) for term, text in rows),
         )
 
 
@@ -177,6 +169,37 @@ class SeriesLimits:
         return Limit.NONE
 
 
+Counts = Annotated[float, Meta(ge=0, lt=2**32)]
+StoredBound = Counts | str | list[Counts | str]
+
+
+class _StoredLimits(Part, frozen=True):
+    """The limits of a series in a file: each `"1 %"`, `20` counts, or a list of both."""
+
+    soft: StoredBound | None = None
+    hard: StoredBound | None = None
+    slack: Counts = 0
+
+    def limits(self) -> SeriesLimits:
+        """Return the limits. ValueError if one is not valid."""
+        soft, hard = (None if b is None else _bound(b) for b in (self.soft, self.hard))
+        return SeriesLimits(soft, hard, self.slack)
+
+
+class _LimitEntry(Part, frozen=True):
+    rows: Annotated[tuple[str, ...], Meta(min_length=1)]
+    cycles: _StoredLimits | None = None
+    instructions: _StoredLimits | None = None
+
+    def __post_init__(self) -> None:
+        if self.cycles is self.instructions is None:
+            raise ValueError("a [[limit]] limits neither cycles nor instructions")
+
+
+class _LimitsFile(Part, frozen=True):
+    limit: tuple[_LimitEntry, ...]
+
+
 # By the result's name of the series.
 Limits = Mapping[str, Sequence[tuple[Selection, SeriesLimits]]]
 
@@ -187,61 +210,29 @@ def load_limits(path: Path | None, catalogue: Catalogue, others: Rows = ()) -> L
     others = list(others)
     limits: dict[str, list[tuple[Selection, SeriesLimits]]] = {series: [] for series in SERIES}
     todo = "see the example in docs/reading-results.md"
-    with _refusing(path, "holds no limits", todo, TockmarkError):
-        data = toml(DEFAULTS if path is None else path.read_text(encoding="utf-8"))
-        _check_keys(data, ["limit"])
-        entries = data.get("limit")
-        if not isinstance(entries, list) or not entries:
-            raise ValueError("there is no [[limit]]")
-        for entry in entries:
-            rows, own = _entry(entry)
-            selections = [select(catalogue, row, others) for row in rows]
-            for series, limit in own.items():
-                limits[series] += [(selection, limit) for selection in selections]
+    with _refusing(path, "holds no limits", todo):
+        content = DEFAULTS if path is None else path.read_bytes()
+        for entry in msgspec.toml.decode(content, type=_LimitsFile).limit:
+            selections = [select(catalogue, row, others) for row in entry.rows]
+            for series, word in SERIES_WORDS.items():
+                if (own := getattr(entry, word)) is not None:
+                    limits[series] += [(selection, own.limits()) for selection in selections]
         if not any(limit.soft or limit.hard for entries in limits.values() for _, limit in entries):
             raise ValueError("no [[limit]] has a soft or a hard bound")
     return limits
 
 
-def _entry(entry: object) -> tuple[list[str], dict[str, SeriesLimits]]:
-    """Return the row terms of a [[limit]], and its limits by series."""
-    if not isinstance(entry, dict):
-        raise ValueError(f"{entry!r} is not a [[limit]]")
-    _check_keys(entry, ["rows", *SERIES_WORDS.values()], " in [[limit]]")
-    rows = entry.get("rows")
-    if not (isinstance(rows, list) and rows and all(isinstance(row, str) for row in rows)):
-        raise ValueError("rows is not a list of terms")
-    limits = {name: _limit(entry[word]) for name, word in SERIES_WORDS.items() if word in entry}
-    if not limits:
-        raise ValueError(f"a [[limit]] limits neither {' nor '.join(SERIES_WORDS.values())}")
-    return rows, limits
-
-
-def _limit(entry: object) -> SeriesLimits:
-    if not isinstance(entry, dict):
-        raise ValueError(f"{entry!r} is not a limit")
-    _check_keys(entry, ["soft", "hard", "slack"], " in a limit")
-    soft, hard = (_bound(entry[name]) if name in entry else None for name in ("soft", "hard"))
-    return SeriesLimits(soft, hard, _counts(entry.get("slack", 0)))
-
-
-def _bound(value: object) -> Bound:
+def _bound(value: StoredBound) -> Bound:
     """Read `"1 %"`, `20` counts, or a list of both."""
     parts = value if isinstance(value, list) else [value]
     shares = [percent(part) for part in parts if isinstance(part, str)]
-    counts = [_counts(part) for part in parts if not isinstance(part, str)]
+    counts = [part for part in parts if not isinstance(part, str)]
     if not parts or len(shares) > 1 or len(counts) > 1:
         raise ValueError(f"{value!r} is not one percentage, one count, or one of each")
     text = " and ".join(
         [*(f"{share * 100:g} %" for share in shares), *(f"{count:g}" for count in counts)]
     )
     return Bound(shares[0] if shares else None, counts[0] if counts else None, text)
-
-
-def _counts(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**32:
-        raise ValueError(f"{value!r} is not a count")
-    return value
 
 
 # Bounds of the simulator
@@ -252,11 +243,7 @@ BOUNDS = paths.SIMULATOR / "bounds.toml"
 NotNegative = Annotated[float, Meta(ge=0)]
 
 
-class _BoundsPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of the file of bounds; unknown keys are errors."""
-
-
-class SimulatorBound(_BoundsPart, frozen=True):
+class SimulatorBound(Part, frozen=True):
     """The stated bound of some rows: a sample may be off by the larger of the two figures."""
 
     rows: tuple[str, ...]
@@ -265,6 +252,10 @@ class SimulatorBound(_BoundsPart, frozen=True):
     relative: NotNegative | None = None  # of the net cycles
     cycles: NotNegative | None = None
     instructions: Annotated[int, Meta(ge=0)] = 0
+
+    def __post_init__(self) -> None:
+        if (self.relative is None) != (self.cycles is None):
+            raise ValueError(f"{', '.join(self.rows)}: only one of relative and cycles is given")
 
     def allowed(self, row: Row) -> float | None:
         """Return the largest allowed error of a row's net in cycles; None if no figures are stated.
@@ -281,12 +272,12 @@ class SimulatorBound(_BoundsPart, frozen=True):
         return max(self.relative * abs(series.net), cycles)
 
 
-class _Machine(_BoundsPart, frozen=True):
+class _Machine(Part, frozen=True):
     name: str
     bound: tuple[SimulatorBound, ...]
 
 
-class _BoundsFile(_BoundsPart, frozen=True):
+class _BoundsFile(Part, frozen=True):
     machine: tuple[_Machine, ...]
 
 
@@ -296,21 +287,11 @@ Bounds = Sequence[tuple[Selection, SimulatorBound]]
 def load_bounds(machine: str, catalogue: Catalogue, path: Path = BOUNDS) -> Bounds:
     """Read the bounds of a machine. TockmarkError if it has none, or the file is damaged."""
     with _refusing(path, "does not follow its form"):
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        stated = {entry.name: entry.bound for entry in msgspec.convert(data, _BoundsFile).machine}
-        bounds = [_checked(bound) for bound in stated.get(machine, ())]
+        machines = msgspec.toml.decode(path.read_bytes(), type=_BoundsFile).machine
+        stated = {entry.name: entry.bound for entry in machines}
     if machine not in stated:
         raise TockmarkError(
             f"{shown(path)} states no bound for the machine '{machine}'",
             f"give a result of one of these: {', '.join(stated)}",
         )
-    return [(select(catalogue, ",".join(bound.rows)), bound) for bound in bounds]
-
-
-def _checked(bound: SimulatorBound) -> SimulatorBound:
-    """Return the bound. ValueError if it has only one of `relative` and `cycles`."""
-    if (bound.relative is None) != (bound.cycles is None):
-        raise ValueError(
-            f"the bound of {', '.join(bound.rows)} has only one of relative and cycles"
-        )
-    return bound
+    return [(select(catalogue, ",".join(bound.rows)), bound) for bound in stated[machine]]

@@ -15,9 +15,7 @@ from msgspec import Meta
 
 from tockmark import BASELINE, STAND_IN
 from tockmark.base import paths
-from tockmark.base.documents import Count, Date, Part, Positive, Sha256
-from tockmark.base.errors import TockmarkError
-from tockmark.base.files import reading, toml
+from tockmark.base.documents import Count, Date, Part, Positive, Sha256, read_toml
 from tockmark.suite.catalogue import (
     COUNTERS,
     CYCLECOUNT,
@@ -178,14 +176,8 @@ class SameSimulator(Part, frozen=True):
 @cache
 def proofs(path: Path = SIMULATORS) -> tuple[SameSimulator, ...]:
     """Return the table of proofs. Raise TockmarkError if the file is invalid."""
-    try:
-        with reading(path):
-            data = toml(path.read_text(encoding="utf-8"))
-        return msgspec.convert(data.get("same", []), tuple[SameSimulator, ...])
-    except (ValueError, msgspec.ValidationError) as error:
-        raise TockmarkError(
-            f"{paths.shown(path)}: invalid table of proofs ({error})", "restore it from git"
-        ) from error
+    fault, todo = "has an invalid table of proofs", "restore it from git"
+    return read_toml(path, dict[str, tuple[SameSimulator, ...]], fault, todo).get("same", ())
 
 
 def unlike_benchmarks(

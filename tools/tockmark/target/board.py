@@ -7,6 +7,7 @@ target cannot measure.
 """
 
 import importlib
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +17,7 @@ import msgspec
 from tockmark.base import paths
 from tockmark.base.documents import Part
 from tockmark.base.errors import TockmarkError
-from tockmark.base.files import reading, toml
+from tockmark.base.files import reading
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.target.protocol import Ability, Target
 
@@ -153,7 +154,7 @@ def load(name: str) -> BoardProfile:
         raise TockmarkError(f"there is no board '{name}'", f"choose one of: {', '.join(names())}")
     try:
         with reading(path):
-            data = toml(path.read_text(encoding="utf-8"))
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
         settings = data.pop("target", None)
         if not isinstance(settings, dict):
             raise ValueError("it has no table [target]")

@@ -20,7 +20,7 @@ import msgspec
 
 from tockmark.base import paths
 from tockmark.base.errors import one_line, print_message
-from tockmark.base.files import read_plain, replace_unsynced
+from tockmark.base.files import replace_unsynced
 from tockmark.target.protocol import Replay, Session, Start, Target
 from tockmark.wire.captured import Captured, Ending
 from tockmark.wire.uart_line import has_all_lines
@@ -29,7 +29,6 @@ CACHE_VARIABLE = "TOCKMARK_CACHE"  # in the environment: another folder than bui
 LIMIT = 1 << 30  # bytes of all files, in whole blocks
 BLOCK = 4096  # bytes: the unit in which most disks allocate space
 WRITE_SECONDS = 60.0  # after this, a temporary file is complete or its writer was killed
-MAX_BOOT_BYTES = 1 << 26  # of a boot, uncompressed
 KEPT_SHARE = 0.9  # of LIMIT stays after an eviction, so that not every new file causes another
 
 
@@ -98,8 +97,8 @@ class Cache:
             return None
         path = self.folder / key
         try:
-            captured = _read_file(key, read_plain(path, MAX_BOOT_BYTES))
-        except (OSError, ValueError, zlib.error, msgspec.MsgspecError):
+            captured = _read_file(key, path.read_bytes())
+        except (OSError, ValueError, zlib.error):
             return None
         if captured is None:
             return None
@@ -111,10 +110,7 @@ class Cache:
         """Store a boot. If this fails, print one warning and continue."""
         if self.folder is None:
             return
-        plain = msgspec.json.encode(boot)
-        if len(plain) > MAX_BOOT_BYTES:
-            return
-        data = _sealed_file(key, zlib.compress(plain))
+        data = _sealed_file(key, zlib.compress(msgspec.json.encode(boot)))
         with self._lock:
             try:
                 if disk_size(len(data)) > self._room:
@@ -192,10 +188,6 @@ def _read_file(key: str, data: bytes) -> Captured | None:
     _, _, body = data.partition(b"\n")
     if data != _sealed_file(key, body):
         return None
-    unpacking = zlib.decompressobj()
-    plain = unpacking.decompress(body, MAX_BOOT_BYTES)
-    if not unpacking.eof:
-        return None
-    boot = msgspec.json.decode(plain, type=Captured)
+    boot = msgspec.json.decode(zlib.decompress(body), type=Captured)
     is_invalid = boot.ending is None or any("\n" in line for line in boot.lines)
     return None if is_invalid or not has_all_lines(boot.lines) else boot

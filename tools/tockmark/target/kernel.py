@@ -25,13 +25,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import msgspec
-
 from tockmark import BASELINE
 from tockmark.base import paths
-from tockmark.base.documents import Part
+from tockmark.base.documents import Part, read_toml
 from tockmark.base.errors import LONGEST_NAME, TockmarkError, print_message, printable_text
-from tockmark.base.files import reading, toml
 from tockmark.base.paths import make_command, shown
 from tockmark.result.provenance import BitManip, Core
 from tockmark.target import sources
@@ -229,15 +226,8 @@ def origin_facts(kernel: object) -> dict[str, str]:
 
 def read_manifest_facts(path: Path) -> dict[str, str]:
     """Return the facts in a user's manifest. TockmarkError if it is not a valid one."""
-    try:
-        with reading(path, what="the manifest "):
-            table = toml(path.read_text(encoding="utf-8"))
-        return origin_facts(msgspec.convert(table, Origin))
-    except (ValueError, msgspec.ValidationError) as error:
-        raise TockmarkError(
-            f"{shown(path)} is not a valid manifest of a kernel: {error}",
-            f"use only the keys {', '.join(Origin.__struct_fields__)}",
-        ) from error
+    todo = f"use only the keys {', '.join(Origin.__struct_fields__)}"
+    return origin_facts(read_toml(path, Origin, "is not a valid manifest of a kernel", todo))
 
 
 def checkout_facts() -> dict[str, str]:

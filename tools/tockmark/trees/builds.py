@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from pathlib import Path, PurePosixPath
 
 from tockmark.base import paths, processes
 from tockmark.base.errors import INTERRUPTED, TockmarkError, one_line, print_message, quoted
-from tockmark.base.files import replace_whole, temporary_folder, toml, write_whole
+from tockmark.base.files import replace_whole, temporary_folder, write_whole
 from tockmark.base.paths import shown
 from tockmark.base.processes import STDOUT, Bounds, Child
 from tockmark.target.elf import read_elf
@@ -147,7 +148,7 @@ class Builder:
             return origin
         manifest = self.worktree.repository.file(commit, "Cargo.toml")
         try:
-            level = str(toml(manifest or "")["profile"]["release"]["opt-level"])
+            level = str(tomllib.loads(manifest or "")["profile"]["release"]["opt-level"])
         except (ValueError, KeyError, TypeError):  # no such file, no TOML, or no such key
             return origin
         return {**origin, "opt_level": level} if re.fullmatch("[0-3sz]", level) else origin

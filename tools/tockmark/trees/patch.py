@@ -14,13 +14,14 @@ import os
 import re
 import shlex
 import shutil
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from tockmark.base import files, paths
+from tockmark.base import paths
 from tockmark.base.documents import Part
 from tockmark.base.errors import TockmarkError
 
@@ -207,7 +208,7 @@ def remove_patch(tree: Path, check: bool = False, board: str | None = None) -> P
 def load_families() -> list[Family]:
     """Return all families, oldest first."""
     return [
-        msgspec.convert(files.toml(path.read_text(encoding="utf-8")), Family)
+        msgspec.toml.decode(path.read_bytes(), type=Family)
         for path in sorted(paths.KERNEL_PATCHES.glob("*.toml"))
     ]
 
@@ -254,7 +255,7 @@ def _earl_grey_boards(tree: Path) -> list[str]:
 def tock_release(tree: Path) -> str | None:
     """Return a tree's version, such as "Tock 2.2"; None if it does not look like Tock."""
     try:
-        package = files.toml(_text(tree / "Cargo.toml")).get("workspace", {}).get("package", {})
+        package = tomllib.loads(_text(tree / "Cargo.toml")).get("workspace", {}).get("package", {})
         version = str(package.get("version", ""))
     except (ValueError, AttributeError):
         version = ""
