@@ -122,7 +122,7 @@ class StoredLatency(Part, frozen=True):
 
     @property
     def every_load(self) -> tuple[LoadWaits | NeverCame, ...]:
-        """The loads, at last those whose last alarm never came."""
+        """The loads; those without a last alarm come last."""
         return (*self.loads, *self.never)
 
     @property

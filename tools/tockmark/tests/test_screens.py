@@ -221,7 +221,7 @@ def test_a_judgement_ends_with_a_next_step() -> None:
     assert "look first" not in next_steps(same, "")
 
 
-# What a new user stumbled over.
+# Mistakes of a new user.
 
 
 def test_rows_that_a_result_lacks_are_an_error(tmp_path: Path) -> None:
