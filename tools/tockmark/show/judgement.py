@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tockmark.base.errors import OK, REGRESSION
 from tockmark.compare.limits import SERIES_WORDS, Limit
-from tockmark.compare.verdict import JUDGED, Judgement, RowVerdict, Verdict
+from tockmark.compare.verdict import JUDGED, MEANING, Judgement, RowVerdict, Verdict
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import ICACHE, LANGS
@@ -39,8 +39,9 @@ LEGEND = (
     "base → head: median cycles over links. estimate (range): change of the mean, and its interval."
     " worse, better: the whole range is beyond the margin or a limit. same: it is within both."
     " unsure: neither, so code layout may explain the change. instr: change in instructions; layout"
-    " does not affect it. !!: beyond the hard limit. !: beyond the soft limit."
+    " does not affect it."
 )
+LEGEND_OF_LIMITS = " !!: beyond the hard limit. !: beyond the soft limit."
 
 
 def first_line(judgement: Judgement) -> str:
@@ -193,9 +194,16 @@ def screen_lines(judgement: Judgement, every: bool = False, limits: bool = True)
     title = first_line(judgement) if limits else headline(judgement)
     lines = [*text.wrap(text.sentence(title)), "", *table_lines(judgement, every=every), ""]
     lines += text.wrap(text.sentence(limits_line(judgement))) if limits else []
-    if any(line.is_news for line in judgement.rows):
-        lines += text.wrap(LEGEND)
-    return [*lines, ""]
+    return [*lines, *text.wrap(legend(judgement)), ""]
+
+
+def legend(judgement: Judgement) -> str:
+    """Explain the columns of a table with rows of their own, and its verdicts and signs."""
+    words = LEGEND if any(line.is_news for line in judgement.rows) else ""
+    words += LEGEND_OF_LIMITS if judgement.limit else ""
+    for verdict in [Verdict.NOT_JUDGED] if judgement.rows_with(Verdict.NOT_JUDGED) else []:
+        words += f" {verdict}: {MEANING[verdict]}."
+    return words.strip()
 
 
 def _shared_line(group: str, part: GroupShown) -> str:
@@ -347,7 +355,10 @@ def comment_lines(judgement: Judgement) -> list[str]:
     lines = _markdown([line for part in by_group.values() for line in part.shown])
     rest = [text.prose(_shared_line(name, part)) for name, part in by_group.items() if part.folded]
     lines += [*(f"- {entry}" for entry in rest), *([""] if rest else [])]
-    lines += [f"{text.prose(text.sentence(limits_line(judgement)))} {text.prose(LEGEND)}", ""]
+    lines += [
+        f"{text.prose(text.sentence(limits_line(judgement)))} {text.prose(legend(judgement))}",
+        "",
+    ]
     if rest:
         lines += folded_section(f"All {len(judgement.rows)} rows", _markdown(judgement.rows))
     return lines
