@@ -17,6 +17,8 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tockmark.show import text
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TOCKMARK_CACHE"] = "off"
 
@@ -41,6 +43,13 @@ LONG = (
     "test_trap_cases.py",
     "test_rust_identity.py",
 )
+
+
+@pytest.fixture(autouse=True)
+def plain_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the width and colours that a verb sets from later tests."""
+    monkeypatch.setattr(text, "_columns", text.LINE)
+    monkeypatch.setattr(text, "_on", False)
 
 
 class Together(LoadScopeScheduling):

@@ -3,6 +3,7 @@
 links in results/ipc/."""
 
 from collections.abc import Iterable
+from statistics import median
 
 from committed import CommittedResult, between, committed, longer, number, retired, share_left
 from tables import markdown
@@ -89,16 +90,32 @@ def new_by_old(size: int, branch: str = "initial", level: str = "z") -> str:
     return between([new / old for old, new in zip(*nets, strict=True)], "{:.1f}".format)
 
 
-def by_size(sizes: Iterable[int] = (64, 1024, 8192), branch: str = "initial") -> str:
-    """Return a table of one message's cycles by size: the old and the new IPC at each opt-level
-    (range over links), i-cache on."""
-    columns = [(id_, level) for level in LEVELS for id_ in ("ipc.bandwidth", "ipc2.bandwidth")]
-    lines = [
-        [f"{size:,}", *(run(branch, level).span(f"{id_} size={size}") for id_, level in columns)]
-        for size in sizes
-    ]
-    names = {"ipc.bandwidth": "old", "ipc2.bandwidth": "new"}
-    return markdown(["bytes", *(f"{names[id_]}, {level}" for id_, level in columns)], lines)
+def by_size(sizes: Iterable[int] = (64, 256, 1024, 8192), branch: str = "initial") -> str:
+    """Return a table of one message's cycles by size, and its µs at z: the old and the new IPC at
+    each opt-level (range over links), i-cache on."""
+    old, new = "ipc.bandwidth", "ipc2.bandwidth"
+    hertz = run(branch, LEVELS[0]).board.clock_hz or 0
+    lines = []
+    for size in sizes:
+        cells = {
+            (level, id_): _nets(branch, level, id_, size) for level in LEVELS for id_ in (old, new)
+        }
+        micro = [f"{median(cells['z', id_][0]) * 1e6 / hertz:,.0f}" for id_ in (old, new)]
+        spans = [f"{'' if own else 'about '}{between(nets)}" for nets, own in cells.values()]
+        lines.append([f"{size:,}", *micro, *spans])
+    heads = [f"{name}, {level}" for level in LEVELS for name in ("old", "new")]
+    return markdown(["bytes", "old, z, µs", "new, z, µs", *heads], lines)
+
+
+def _nets(branch: str, level: str, id_: str, size: int) -> tuple[list[float], bool]:
+    """Return the net cycles of a message over links, and whether this size was measured. If not,
+    they are on the line between 64 and 1024 bytes."""
+    own, low, high = (
+        list(layout_nets(run(branch, level).row(f"{id_} size={each}"))) for each in (size, 64, 1024)
+    )
+    share = (size - 64) / (1024 - 64)
+    line = [before + share * (after - before) for before, after in zip(low, high, strict=True)]
+    return own or line, bool(own)
 
 
 def _added(pair: Iterable[CommittedResult], name: str) -> str:

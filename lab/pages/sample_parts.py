@@ -77,6 +77,39 @@ def split_parts(profile: StoredProfile, what: str = "instructions") -> dict[str,
     }
 
 
+# The parts in words, for readers who want one call, not a table of samples.
+WORDS = {
+    "the rest": "kernel: find the call, the process and its driver",
+    "PMP": "PMP: close and open the app's memory",
+    "registers": "into the kernel and back, registers",
+    "scheduler": "scheduler",
+    "driver": "driver",
+    "app": "app",
+}
+
+
+def operation_parts(profile: StoredProfile) -> dict[str, int]:
+    """Return the cycles of one operation by part, without the sample's counter reads."""
+    cycles = {phase.name: phase.in_body for phase in profile.phases}
+    return {part: sum(cycles.get(name, 0) for name in names) for part, names in PARTS.items()}
+
+
+def operation(kernels: Mapping[str, str], row: str, count: int) -> str:
+    """Return a table of the cycles of one operation (i-cache on) by part, then by the most
+    expensive functions of the first kernel. `kernels` maps folders to titles."""
+    own = [profiles(folder)[row, True] for folder in kernels]
+    parts = list(map(operation_parts, own))
+    lines = [[words, *(number(each[part]) for each in parts)] for part, words in WORDS.items()]
+    lines.append(["sum", *(number(sum(each.values())) for each in parts)])
+    functions = [Counter[str]() for _ in own]
+    for profile, cycles in zip(own, functions, strict=True):
+        for function in profile.functions:
+            cycles[_short(function.name)] += function.in_body
+    for name, _ in functions[0].most_common(count):
+        lines.append([text.quoted(name), *(number(cycles[name]) for cycles in functions)])
+    return markdown(["part, function", *kernels.values()], lines)
+
+
 def _sample_of(row: str) -> str:
     """Return a row's name, with the operations of its sample if there are several: other tables
     show one operation."""

@@ -33,9 +33,9 @@ def commits_text(
     if len(trails) == 1:
         return "\n".join([*lines, *_full(trails[0]), *_gaps(data)]) + "\n"
     columns = [
-        TableColumn("", 40, 0, left=True),
-        *figures({"commits": 8, "first": 9, "last": 9, "change": 9, "jumps": 6}),
-        TableColumn("", 0, 2, left=True),
+        TableColumn("", 30, 0, left=True),
+        *figures({"commits": 7, "first": 7, "last": 7, "change": 7, "jumps": 5}, spare=("jumps",)),
+        TableColumn("trend", TRAIL, 2, left=True, spare=2),
     ]
     trails, folded = most_changed(
         trails, lambda trail: (trail.ends[0].figure, trail.ends[1].figure), every
@@ -76,7 +76,7 @@ def _full(trail: CommitTrail) -> list[str]:
         mark = "#" if point.jump else "|" if point.commit.names else "o"
         table.add(
             point.commit.date[:10],
-            text.shortened(point.commit.title, 14),
+            point.commit.title,
             text.trimmed(point.instret, 1) if point.instret is not None else text.NONE,
             text.trimmed(point.cycles, 1),
             range_words(point),

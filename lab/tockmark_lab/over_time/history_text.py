@@ -39,10 +39,9 @@ def history_text(histories: Sequence[RowHistory], every: bool = False) -> str:
     if len(histories) == 1:
         return "\n".join(_full(histories[0])) + "\n"
     columns = [
-        TableColumn("", 42, 0, left=True),
-        TableColumn("runs", 5, 0),
-        *figures({"first": 9, "last": 9, "change": 9, "changes": 8}),
-        TableColumn("", 0, 2, left=True),
+        TableColumn("", 30, 0, left=True),
+        *figures({"runs": 4, "first": 7, "last": 7, "change": 7, "changes": 7}, spare=("changes",)),
+        TableColumn("trend", TRAIL, 2, left=True, spare=2),
     ]
     histories, folded = most_changed(
         histories, lambda row: (row.points[0].cycles, row.points[-1].cycles), every
@@ -58,7 +57,7 @@ def history_text(histories: Sequence[RowHistory], every: bool = False) -> str:
 def track_column(low: float, high: float) -> TableColumn:
     """Return the column for a plot next to a table's rows. Its head shows both ends."""
     least, most = text.trimmed(low), text.trimmed(high)
-    return TableColumn(least.ljust(TRACK - len(most)) + most, TRACK, 2, left=True)
+    return TableColumn(least.ljust(TRACK - len(most)) + most, TRACK, 2, left=True, spare=1)
 
 
 def on_track(mark: str, value: float, low: float, high: float) -> str:

@@ -18,7 +18,7 @@ from tockmark.cli.program import verb
 from tockmark.compare import pairs, sweeps
 from tockmark.latency import FORM as LATENCY
 from tockmark.result.file import load
-from tockmark.result.model import Result, catalogue_of, microseconds
+from tockmark.result.model import Result, catalogue_of
 from tockmark.show import listing, table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import LANGS
@@ -93,7 +93,7 @@ def table_verb(
         langs = None if lang is None else _languages(lang, results)
         shown = _first_screen(named, wanted, langs, form, not no_provenance)
         worst = [_worst_wait(path) for path in latencies if form is not text.Form.CSV]
-        shown += "".join(worst) + "\n" * bool(worst)
+        shown += "\n" * (bool(worst) and not no_provenance) + "".join(worst)
     elif len(named) == 1:
         shown = table.every_row(results[0], catalogue, form)
     else:
@@ -121,11 +121,8 @@ def _worst_wait(path: Path) -> str:
     from tockmark.latency import report  # loads the packages that measure
 
     latency = report.load(path)
-    cycles, title = latency.worst.cycles, latency.kernel.title.partition(",")[0]
-    us = microseconds(cycles, latency.clock_hz)
-    (load_,) = (each for each in latency.loads if each.name == latency.worst.load)
-    line = f"Worst wait of an alarm: {cycles} cycles ({us:.0f} µs) on {title}, next to {load_.what}"
-    return "\n".join(["", *text.wrap(line, "  ")])
+    line = f"On {table.short_title(latency.kernel)}, {report.format_bound(latency)}."
+    return "".join(f"{part}\n" for part in text.wrap(line, "  "))
 
 
 def _languages(names: str, results: Sequence[Result]) -> list[catalogues.Lang]:

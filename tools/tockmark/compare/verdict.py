@@ -51,7 +51,7 @@ MEANING = {
     Verdict.SAME: "the whole range is within the margin",
     Verdict.GONE: "the new side does not have the row as the base does",
     Verdict.NEW: "the base does not have the row",
-    Verdict.NOT_JUDGED: "it runs no kernel code, or has no valid figure",
+    Verdict.NOT_JUDGED: "it runs no kernel code, so it shows layout, or has no valid figure",
 }
 
 

@@ -287,7 +287,7 @@ class Report:
 
     @property
     def next_steps(self) -> str:
-        """What the user should do with the answer."""
+        """The user's next step."""
         links = 2 * max(map(int, self.judged.comparison.links))
         paired = "" if self.judged.paired else ", or commits, which are linked in pairs"
         return next_steps(self.judgement, f"give --links {links}{paired}")

@@ -24,7 +24,7 @@ from tockmark.compare.verdict import RowVerdict, Verdict
 from tockmark.latency import FORM
 from tockmark.latency.chain import ALARM, UART, WaitSpread
 from tockmark.result.provenance import Kernel, same_simulator
-from tockmark.show.text import Table, TableColumn, figures
+from tockmark.show.text import Table, TableColumn, figures, sentence
 from tockmark.suite.catalogue import ICACHE, Lang, Params, RowName
 
 VERSION = 1
@@ -122,7 +122,7 @@ class StoredLatency(Part, frozen=True):
 
     @property
     def every_load(self) -> tuple[LoadWaits | NeverCame, ...]:
-        """The loads, at last those whose last alarm never came."""
+        """The loads; those without a last alarm come last."""
         return (*self.loads, *self.never)
 
     @property
@@ -143,21 +143,39 @@ def load(path: Path) -> StoredLatency:
 
 def format_answer(latency: StoredLatency) -> str:
     """Return the main result in words."""
-    worst, stage, noun = latency.worst, latency.longest_stage, NOUN[latency.chain]
-    loads = {load_waits.name: load_waits for load_waits in latency.loads}
+    worst, stage = latency.worst, latency.longest_stage
     words = "".join(
-        f"With {lost.what}, the upcall of the {noun} did not come within"
-        f" {_time(lost.cycles, latency.clock_hz)}; the last completed stage was '{lost.ended}'.\n"
+        f"{sentence(_lost(lost, latency))}; the last completed stage was '{lost.ended}'.\n"
         for lost in latency.never
     )
     words += (
-        f"{'Otherwise, the' if words else 'The'} worst wait for the {noun} is"
-        f" {_time(worst.cycles, latency.clock_hz)}, with {loads[worst.load].what};"
-        f" the stage '{stage}' takes {worst.stages[stage]:,} of them ({latency.stages[stage]})."
+        f"{sentence(_worst(latency))}; the stage '{stage}' takes {worst.stages[stage]:,} of them"
+        f" ({latency.stages[stage]})."
     )
-    if (alone := loads.get(QUIET)) is not None:
+    for alone in (load_waits for load_waits in latency.loads if load_waits.name == QUIET):
         words += f" Without other apps, it is at most {alone.whole.worst:,} cycles."
     return words
+
+
+def format_bound(latency: StoredLatency) -> str:
+    """Return the worst wait in one sentence. If an upcall never came, say first that there is no
+    bound."""
+    longest = sorted(latency.never, key=lambda lost: lost.cycles)[-1:]
+    no_bound = f"the wait for the {NOUN[latency.chain]} has no bound"
+    words = "".join(f"{no_bound}: {_lost(lost, latency)}; " for lost in longest)
+    return f"{words}{_worst(latency)}"
+
+
+def _lost(lost: NeverCame, latency: StoredLatency) -> str:
+    waited = _time(lost.cycles, latency.clock_hz)
+    return f"with {lost.what}, the upcall of the {NOUN[latency.chain]} did not come within {waited}"
+
+
+def _worst(latency: StoredLatency) -> str:
+    (what,) = (waits.what for waits in latency.loads if waits.name == latency.worst.load)
+    otherwise = "otherwise, " * bool(latency.never)
+    waited = _time(latency.worst.cycles, latency.clock_hz)
+    return f"{otherwise}the worst wait for the {NOUN[latency.chain]} is {waited}, with {what}"
 
 
 def _time(cycles: int, clock_hz: int) -> str:

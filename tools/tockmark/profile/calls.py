@@ -23,12 +23,12 @@ from tockmark.suite.catalogue import ICACHE, Catalogue
 COUNTS = ("path", "calls", "inlined", "cut", "cycles")  # fields of a function in JSON
 
 COLUMNS = (
-    ("", "calls", 6),
-    ("", "cut", 5),
-    ("cycles", "of its own", 12),
-    ("instr.", "of its own", 11),
-    ("with callees:", "cycles", 14),
-    ("", "instr.", 13),
+    "\ncalls",
+    "\ncut",
+    "cycles\nof its own",
+    "instr.\nof its own",
+    "cycles\nwith callees",
+    "instr.\nwith callees",
 )
 SHOWN = 40  # functions
 
@@ -99,7 +99,7 @@ def costs_text(costs: Costs) -> str:
     """Format a table with a line per function, most own cycles first."""
     options = costs.options
     unknown = "" if costs.lines else ", by symbol: inlined functions are not known"
-    table = named_table("function", COLUMNS, _fitting)
+    table = named_table("function", COLUMNS)
     for function in costs.functions[:SHOWN]:
         called = f"{function.calls}{'~' if function.inlined else ''}"
         cells = figure_cells(called, function.cut, *function.spreads.values())
@@ -125,10 +125,6 @@ def _title(costs: Costs) -> str:
     trace = "the whole run" if costs.whole else "one steady sample"
     cached = ICACHE[costs.options.icache]
     return f"{costs.options.label}, i-cache {cached}: calls in {trace}, {costs.cycles} cycles"
-
-
-def _fitting(path: str, room: int) -> str:
-    return path if len(path) <= room else f"…{path[1 - room :]}"
 
 
 def costs_json(costs: Costs) -> dict[str, object]:

@@ -21,16 +21,9 @@ from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.target.elf import Elf, Piece, pieces, read_elf
 
-COLUMNS = (
-    ("", "base", 7),
-    ("", "new", 7),
-    ("instr.", "+/-", 7),
-    ("", "base", 7),
-    ("", "new", 7),
-    ("cycles", "+/-", 7),
-    ("in body", "+/-", 7),
-)
-SIZE_COLUMNS = (("", "base", 8), ("", "new", 8), ("flash", "+/-", 8), ("RAM", "+/-", 8))
+SIDES = ("\nbase", "\nnew")
+COLUMNS = (*SIDES, "instr.\n+/-", *SIDES, "cycles\n+/-", "in body\n+/-")
+SIZE_COLUMNS = (*SIDES, "flash\n+/-", "RAM\n+/-")
 SHOWN = 12  # lines of a table; the last sums up the rest
 NOTHING = Share("", {})
 
@@ -298,7 +291,7 @@ def _table(subject: str, changes: Sequence[ShareChange], total: str) -> list[str
 def _sizes(growth: Sequence[Growth]) -> list[str]:
     if not growth:
         return ["No function or object was added, removed or resized."]
-    table = named_table("function or object", SIZE_COLUMNS, text.shortened)
+    table = named_table("function or object", SIZE_COLUMNS)
 
     def summed(growths: Sequence[Growth], name: str) -> Growth:
         grown = sum(grown.flash for grown in growths), sum(grown.ram for grown in growths)

@@ -22,17 +22,9 @@ from tockmark.profile.sample import CAUSES, PHASES, ChargedStep
 from tockmark.show import text
 from tockmark.suite.catalogue import OVERHEAD
 
-COLUMNS = (  # names in two lines, and widths
-    ("cycles", "", 6),
-    ("%", "", 6),
-    ("instr", "", 6),
-    ("exec", "", 6),
-    ("fetch", "", 6),
-    ("load/", "store", 6),
-    ("branch", "", 7),
-    ("mul/", "div", 5),
-    ("trap/", "CSR", 6),
-    ("in", "body", 6),
+COLUMNS = (
+    *("cycles", "%", "instr", "exec", "fetch", "load/\nstore"),
+    *("branch", "mul/\ndiv", "trap/\nCSR", "in\nbody"),
 )
 SHOWN = 24  # functions; the last line sums up the rest
 
@@ -64,7 +56,7 @@ def first_rows(
 
 
 def _table(subject: str, shares: Sequence[Share], whole: int) -> list[str]:
-    table = named_table(subject, COLUMNS, gap=0)
+    table = named_table(subject, COLUMNS)
     total = sum_shares(shares, "sum")
     for share in (*shares, total):
         if share is total:
@@ -76,33 +68,15 @@ def _table(subject: str, shares: Sequence[Share], whole: int) -> list[str]:
     return table.text()
 
 
-def named_table(
-    subject: str, columns: Sequence[tuple[str, str, int]], cut: text.Cut | None = None, gap: int = 1
-) -> text.Table:
-    """Return an empty table of figures whose last column is the name of each row. `columns` have
-    names in two lines, and widths. `cut` shortens a name; by default it removes the outer folders
-    of its file first."""
-    heads = [
-        text.TableColumn(f"{top}\n{bottom}", width, gap, spare=bottom in ("base", "new"))
-        for top, bottom, width in columns
-    ]
-    name = text.TableColumn(f"\n{subject}", gap=2, left=True, cut=cut or without_folders)
-    return text.Table([*heads, name])
+def named_table(subject: str, columns: Sequence[str]) -> text.Table:
+    """Return an empty table of figures whose last column is the name of each row."""
+    heads = [text.TableColumn(head, spare=head in ("\nbase", "\nnew")) for head in columns]
+    return text.Table([*heads, text.TableColumn(f"\n{subject}", gap=2, left=True)])
 
 
 def figure_cells(*figures: object) -> list[str]:
     """Return the cells of figures; empty ones become dashes."""
     return [str(figure or text.NONE) for figure in figures]
-
-
-def without_folders(name: str, room: int) -> str:
-    """Remove as many outer folders of the file as needed to fit into `room` characters."""
-    function, _, path = name.partition(" (")
-    folders = path.split("/")
-    while len(name) > room and len(folders) > 1:
-        folders = folders[1:]
-        name = f"{function} (…/{'/'.join(folders)}"
-    return text.shortened(name, room)
 
 
 def listing(sample: Sequence[ChargedStep], elves: list[Path]) -> Iterator[str]:

@@ -65,6 +65,12 @@ def _incomplete_lines(result: Result) -> list[str]:
     return [f"        {text.bad('INCOMPLETE')}: {why[0]}{more}"] if why else []
 
 
+def _listed(title: str, names: Sequence[str], most: int = 12) -> list[str]:
+    """Format a title with the number of names and the first of them; nothing without names."""
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return text.wrap(f"{title} ({len(names)}): {', '.join(names[:most])}{more}") if names else []
+
+
 def differing_lines(factors: list[Factor]) -> list[str]:
     """Return a line for each factor that differs, or two if it is too long for one."""
     out = []
@@ -94,7 +100,7 @@ def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
 
 def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
     """Return the means, the apps' rows that differ, and why rows have no verdict."""
-    lines = text.format_list(
+    lines = _listed(
         "warning: apps or machine differ: rows that run no kernel code changed",
         [row.name for row in comparison.rule.changed_apps],
     )
@@ -117,7 +123,7 @@ def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
     without = [row for row in judgement.rows if row.before is None]
     for verdict, why in dict.fromkeys((row.verdict, row.why) for row in without):
         names = [row.row.name for row in without if (row.verdict, row.why) == (verdict, why)]
-        lines += text.format_list(f"{verdict}, {why}" if why else verdict, names)
+        lines += _listed(f"{verdict}, {why}" if why else verdict, names)
     return [*lines, ""]
 
 
@@ -199,7 +205,7 @@ def judged_markdown(baseline: str, compared: Compared) -> str:
 # wanted.
 
 
-WIDTHS = {"sim": 9, "board": 9, "board/sim": 10, "off": 8, "bound": 8, "instr": 6}
+WIDTHS = {"sim": 7, "board": 7, "board/sim": 9, "off": 6, "bound": 6, "instr": 5}
 # Each standing's word in the table, and its colour.
 STANDINGS: dict[Standing, tuple[str, Callable[[str], str]]] = {
     Standing.EQUAL: ("=", str),
@@ -250,7 +256,7 @@ def agree_text(
         for lone in agreement.lone[where]:
             reasons.setdefault(lone.why, []).append(lone.name)
         for why, rows in reasons.items():
-            lines += text.format_list(f"{what}, {why}", rows)
+            lines += _listed(f"{what}, {why}", rows)
     lines += _reasons(agreement)
     return "\n".join(lines).rstrip() + "\n"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tockmark.base.errors import OK, REGRESSION
 from tockmark.compare.limits import SERIES_WORDS, Limit
-from tockmark.compare.verdict import JUDGED, Judgement, RowVerdict, Verdict
+from tockmark.compare.verdict import JUDGED, MEANING, Judgement, RowVerdict, Verdict
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import ICACHE, LANGS
@@ -39,13 +39,9 @@ LEGEND = (
     "base → head: median cycles over links. estimate (range): change of the mean, and its interval."
     " worse, better: the whole range is beyond the margin or a limit. same: it is within both."
     " unsure: neither, so code layout may explain the change. instr: change in instructions; layout"
-    " does not affect it. !!: beyond the hard limit. !: beyond the soft limit."
+    " does not affect it."
 )
-
-
-def coloured(word: str, verdict: Verdict) -> str:
-    """Colour a word by the verdict of its row."""
-    return COLOURS.get(verdict, str)(word)
+LEGEND_OF_LIMITS = " !!: beyond the hard limit. !: beyond the soft limit."
 
 
 def first_line(judgement: Judgement) -> str:
@@ -198,9 +194,16 @@ def screen_lines(judgement: Judgement, every: bool = False, limits: bool = True)
     title = first_line(judgement) if limits else headline(judgement)
     lines = [*text.wrap(text.sentence(title)), "", *table_lines(judgement, every=every), ""]
     lines += text.wrap(text.sentence(limits_line(judgement))) if limits else []
-    if any(line.is_news for line in judgement.rows):
-        lines += text.wrap(LEGEND)
-    return [*lines, ""]
+    return [*lines, *text.wrap(legend(judgement)), ""]
+
+
+def legend(judgement: Judgement) -> str:
+    """Explain the columns of a table with rows of their own, and its verdicts and signs."""
+    words = LEGEND if any(line.is_news for line in judgement.rows) else ""
+    words += LEGEND_OF_LIMITS if judgement.limit else ""
+    for verdict in [Verdict.NOT_JUDGED] if judgement.rows_with(Verdict.NOT_JUDGED) else []:
+        words += f" {verdict}: {MEANING[verdict]}."
+    return words.strip()
 
 
 def _shared_line(group: str, part: GroupShown) -> str:
@@ -300,22 +303,14 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
 
 
 def _coloured_cells(line: RowVerdict) -> tuple[str, ...]:
-    """Return the cells of a row, coloured by its limits. A row without figures has its verdict and
-    the reason instead."""
-    tone = TONES[line.limit]
+    """Return the cells of a row, coloured by its limits, or else its verdict. A row without figures
+    has its verdict and the reason instead."""
+    tone = TONES[line.limit] if line.limit else COLOURS.get(line.verdict, str)
     name, cache, sides, estimate, span, verdict, count, behind = cells(line)
     if line.before is None:
         return name, cache, tone(f"{verdict}: {behind}" if behind else verdict)
     counted = TONES[line.instructions.limit if line.instructions else Limit.NONE]
     return name, cache, sides, tone(estimate), span, tone(verdict), counted(count), behind
-
-
-def _first_of(names: str, width: int) -> str:
-    """Return as many of the first names as fit."""
-    first = names
-    while len(first) > width and ", " in first.removesuffix(", …"):
-        first = f"{first.removesuffix(', …').rpartition(', ')[0]}, …"
-    return text.shortened(first if len(first) <= width else first.removesuffix(", …"), width)
 
 
 COLUMNS = (
@@ -326,7 +321,7 @@ COLUMNS = (
     TableColumn(HEADS[4], left=True, spare=2),
     TableColumn(HEADS[5], left=True),
     TableColumn(HEADS[6]),
-    TableColumn(HEADS[7], gap=2, left=True, cut=_first_of, spare=3),
+    TableColumn(HEADS[7], gap=2, left=True),
 )
 
 
@@ -360,7 +355,10 @@ def comment_lines(judgement: Judgement) -> list[str]:
     lines = _markdown([line for part in by_group.values() for line in part.shown])
     rest = [text.prose(_shared_line(name, part)) for name, part in by_group.items() if part.folded]
     lines += [*(f"- {entry}" for entry in rest), *([""] if rest else [])]
-    lines += [f"{text.prose(text.sentence(limits_line(judgement)))} {text.prose(LEGEND)}", ""]
+    lines += [
+        f"{text.prose(text.sentence(limits_line(judgement)))} {text.prose(legend(judgement))}",
+        "",
+    ]
     if rest:
         lines += folded_section(f"All {len(judgement.rows)} rows", _markdown(judgement.rows))
     return lines

@@ -44,16 +44,16 @@ def _whole_list(catalogue: Catalogue) -> str:
     for rows in screen(catalogue).values() if catalogue.name is None else ():
         for label, (id_, _) in rows.items():
             labels.setdefault(id_, label)
-    columns = [
-        TableColumn("benchmark", gap=0, left=True),
-        TableColumn("label", gap=2, left=True),
-        TableColumn("one sample", gap=2, left=True, cut=text.beginning, spare=1),
-    ]
-    table = Table(columns)
+    heads = ["benchmark", "label", "one sample"]
+    widths = (max(map(len, names)) for names in (catalogue.benchmarks, labels.values(), [""]))
+    room = text.columns() - 6 - sum(widths)
+    shown = slice(3 if room >= text.NAME else 2)
+    table = Table([TableColumn(head, gap=2, left=True) for head in heads[shown]])
     for section, benchmarks in _in_sections(catalogue, catalogue.benchmarks):
         table.add(section)
         for benchmark in benchmarks:
-            table.add(f"  {benchmark.id}", labels.get(benchmark.id, ""), benchmark.what)
+            what = text.beginning(benchmark.what, room)
+            table.add(*[benchmark.id, labels.get(benchmark.id, ""), what][shown])
     more = "Select rows by id, group or label; for details and parameters, `tockmark list ROWS`."
     lines = [*table.text(), "", more, "", *_run_of(catalogue)]
     return text.fold("\n".join(lines) + "\n")
@@ -109,7 +109,7 @@ def fit_text(all_sweeps: list[Sweep]) -> str:
         *figures(
             {"slope": 9, "intercept": 10, "sd": 8, "held": 6, "off": 9}, spare=("held", "off")
         ),
-        TableColumn("bend", 0, 2, left=True, cut=text.shortened),
+        TableColumn("bend", 0, 2, left=True),
     ]
     out = text.wrap(LEGEND, "")
     for section, sweeps in groupby(all_sweeps, lambda sweep: sweep.section):

@@ -372,7 +372,7 @@ def _block(
     for title, block in blocks.items():
         table.add(title)
         for words in block:
-            table.add(f"  {text.shortened(words, label - 4)}", *next(rows))
+            table.add(f"  {words}", *next(rows))
     if set(means[1:]) - {"", text.NONE}:
         table.add(*means)
     table.heads = _heads(columns, table)
@@ -426,8 +426,7 @@ def _screen_legend(columns: list[ResultColumn], extra_width: int) -> list[str]:
     reasons = [unlike(columns[0].result, column.result) for column in columns[1:]]
     if not all(reasons):
         notes += [
-            f"Ratio: to {columns[0].name}. Geometric mean: over the benchmarks that touch the"
-            " kernel, each counted once."
+            f"Ratio: to {columns[0].name}. Geometric mean: of benchmarks that touch the kernel."
         ]
     for why, column in zip(reasons, columns[1:], strict=True):
         notes += [f"{column.name} has no ratio to {columns[0].name}: other {why}."] * bool(why)
@@ -435,8 +434,8 @@ def _screen_legend(columns: list[ResultColumn], extra_width: int) -> list[str]:
     if "instrs" in counted:
         notes += ["instrs: instructions, because the target counts no cycles."]
     if counted == {RAN}:
-        return ["ran: the row ran without an error. This target counts nothing. - means not run."]
-    return [*notes, "- means not measured, ! an error. Use --all for every row."]
+        return ["ran: the row ran without an error. This target counts nothing. -: not run."]
+    return [*notes, "-: not measured. !: an error. --all shows every row."]
 
 
 # Every row of one result or of several.
@@ -561,7 +560,7 @@ def side_by_side(
         for line in [*header(result), *notes]:
             out += text.wrap(f"    {line}", " " * 12, width)
     out += ["", *text.wrap(SIDE_BY_SIDE, "", width), ""]
-    fit = max(1, min(CHUNK, (width - text.LEAST[0] - 11) // 19))
+    fit = max(1, min(CHUNK, (width - text.NAME - 11) // 19))
     fit = fit if form is Form.TEXT else len(named)
     mixed = {
         name

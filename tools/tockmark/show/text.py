@@ -12,10 +12,10 @@ import io
 import os
 import re
 import shutil
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import groupby, zip_longest
 from string import ascii_uppercase
 from typing import Any, TextIO
@@ -73,19 +73,14 @@ def shown_width(text: str) -> int:
     return len(uncoloured(text))
 
 
-def good(text: str) -> str:
-    """Colour an improvement."""
-    return _coloured(text, 32)
+def _coloured(text: str, code: int) -> str:
+    """Enclose a text in SGR codes (ECMA-48) if colours are on."""
+    return f"\x1b[{code}m{text}\x1b[0m" if _on and text.strip() else text
 
 
-def doubtful(text: str) -> str:
-    """Colour a warning or a doubt."""
-    return _coloured(text, 33)
-
-
-def bad(text: str) -> str:
-    """Colour a regression or an error."""
-    return _coloured(text, 31)
+good = partial(_coloured, code=32)  # an improvement
+doubtful = partial(_coloured, code=33)
+bad = partial(_coloured, code=31)  # a regression or an error
 
 
 def coloured_ratio(text: str) -> str:
@@ -95,11 +90,6 @@ def coloured_ratio(text: str) -> str:
     except ValueError:  # no ratio
         return text
     return text if shown == 1 else bad(text) if shown > 1 else good(text)
-
-
-def _coloured(text: str, code: int) -> str:
-    """Enclose a text in SGR codes (ECMA-48) if colours are on."""
-    return f"\x1b[{code}m{text}\x1b[0m" if _on and text.strip() else text
 
 
 # Numbers, percentages and prose.
@@ -184,16 +174,6 @@ def letters(count: int) -> list[str]:
     return [first_letters[n // 26] + ascii_uppercase[n % 26] for n in range(count)]
 
 
-def right(value: str, width: int) -> str:
-    """Align a value, coloured or not, to the right of its column."""
-    return " " * (width - shown_width(value)) + value
-
-
-def left(value: str, width: int) -> str:
-    """Align a value, coloured or not, to the left of its column."""
-    return value + " " * (width - shown_width(value))
-
-
 def shortened(label: str, width: int) -> str:
     """Shorten a label to this width by cutting its middle, since labels differ at their ends."""
     if shown_width(label) <= width:
@@ -225,14 +205,14 @@ def sentence(text: str) -> str:
 
 
 def wrap(text: str, indent: str = "    ", width: int | None = None) -> list[str]:
-    """Wrap prose, not inside words; lines after the first are indented."""
-    return textwrap.wrap(
-        text,
-        width or _columns,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    """Wrap prose, coloured or not, not inside words; lines after the first are indented."""
+    lines: list[str] = []
+    for word in re.findall(r" *[^ ]+(?: %[^ ]*)?", text.replace("\n", " ")):
+        if lines and shown_width(lines[-1] + word) <= (width or _columns):
+            lines[-1] += word
+        else:
+            lines.append(indent + word.lstrip() if lines else word)
+    return lines
 
 
 def fold(text: str) -> str:
@@ -243,12 +223,6 @@ def fold(text: str) -> str:
         wide = shown_width(line) > _columns
         lines += wrap(line, " " * (indent if indent <= 24 else 4)) if wide else [line]
     return "\n".join(lines) + "\n" * text.endswith("\n")
-
-
-def format_list(title: str, names: Sequence[str], most: int = 12) -> list[str]:
-    """Format a title with the number of names and the first of them; nothing without names."""
-    more = f", and {len(names) - most} more" if len(names) > most else ""
-    return wrap(f"{title} ({len(names)}): {', '.join(names[:most])}{more}") if names else []
 
 
 # Tables. Names come from kernels, paths and commits, that is, from the author of a pull request. So
@@ -289,27 +263,29 @@ def _referenced(text: str, plain: str) -> Markup:
     return Markup(escaped_text)
 
 
-LEAST = (20, 10)  # columns of a cell that is cut, and of one in a spare column
-Cut = Callable[[str, int], str]
+NAME = 20  # least width of names that give none, before a table omits figures
 RULE = "-"  # a row that is a line of dashes
 
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of a table. `width`, `gap`, `cut` and `spare` are for text only."""
+    """A column of a table. `width`, `gap` and `spare` are for text only."""
 
     name: str = ""  # the heading; "\n" starts a second line
     width: int = 0  # at least
     gap: int = 1  # blanks before a cell
     left: bool = False  # aligned to the left, else to the right
     names: bool = False  # its cells are names, written as code in Markdown and HTML
-    cut: Cut | None = None  # shortens a cell to a width, if the table is too wide
-    spare: int = 0  # a table that is too wide omits the column with the largest number first
+    spare: int = 0  # a table that is too wide omits the columns with the largest number first
 
     def padded(self, cell: str) -> str:
         """Return a cell, coloured or not, with its gap and alignment."""
-        cell = self.cut(cell, self.width) if self.cut else cell
-        return " " * self.gap + (left if self.left else right)(cell, self.width)
+        blanks = " " * (self.width - shown_width(cell))
+        return " " * self.gap + (cell + blanks if self.left else blanks + cell)
+
+    def too_narrow(self, name: str) -> bool:
+        """Return whether a name does not fit."""
+        return self.left and shown_width(name) > self.width
 
     def escaped(self, cell: str, as_code: Callable[[str], Markup]) -> Markup:
         """Escape a cell for Markdown or HTML; names go through `as_code`."""
@@ -338,9 +314,9 @@ class Table:
         table.add(row.name, number(base), bad(number(new)))
         lines = table.text("A section")  # or table.markdown(), table.html(), table.records()
 
-    In text, columns are as wide as their cells. If the table is wider than the output, it omits
-    columns, the spare ones first and then those on the right, and cuts the first column, and others
-    that have `cut`.
+    In text, columns are as wide as their cells. A table that is wider than the output omits spare
+    columns. A name in the first column that is still too long gets a line of its own, and one in
+    the last column continues on the next line.
     """
 
     def __init__(
@@ -361,47 +337,32 @@ class Table:
         """Return the table with columns that fit into this width, and the names of others."""
         rows = [row for row in self.rows if not isinstance(row, str)]
         full = [row for row in rows if len(row) == len(self.columns)]
-        widths = []
-        for at, column in enumerate(self.columns):
-            cells = [row[at] for row in (rows if not at else full) if len(row) > at + 1 or at]
-            heads = column.name.split("\n")
-            least = 0 if column.cut or not at else column.width
-            widths.append(max([least, *map(shown_width, [*heads, *cells])]))
-        first = self.columns[0]
-        cut = {at: column.cut for at, column in enumerate(self.columns) if column.cut}
-        cut |= {0: shortened} if first.left and not first.cut else {}
-        least_widths = [
-            min(own, LEAST[self.columns[at].spare > 0]) if at in cut else own
-            for at, own in enumerate(widths)
+        cells = [[row[at] for row in (full if at else rows)] for at in range(len(self.columns))]
+        cells_wide = [
+            max(map(shown_width, (*column.name.split("\n"), *own)))
+            for column, own in zip(self.columns, cells, strict=True)
         ]
-        kept = [
-            at
-            for at, column in enumerate(self.columns)
-            if not column.spare or not full or any(row[at] for row in full)
-        ]
-        empty = set(range(len(self.columns))) - set(kept)
-        while sum(self.columns[at].gap + least_widths[at] for at in kept) > width and kept[2:]:
-            ranks = {at: self.columns[at].spare for at in kept if at or first.spare}
-            last = max(ranks, key=lambda at: (ranks[at], at not in cut, at))
-            kept = [
-                at
-                for at in kept
-                if at != last and (not ranks[last] or ranks.get(at) != ranks[last])
-            ]
-        room = width - sum(self.columns[at].gap + least_widths[at] for at in kept)
-        for at in kept:
-            if at in cut:
-                more = max(0, min(room, widths[at] - least_widths[at]))
-                widths[at], room = least_widths[at] + more, room - more
-        shown = [replace(self.columns[at], width=widths[at], cut=cut.get(at)) for at in kept]
-        fitted = Table(shown)
+        widths = {
+            at: min(wide, column.width or NAME) if column.left else max(wide, column.width)
+            for at, (column, wide) in enumerate(zip(self.columns, cells_wide, strict=True))
+            if any(cells[at]) or not full
+        }
+
+        def room() -> int:
+            return width - sum(self.columns[at].gap + own for at, own in widths.items())
+
+        omitted = []
+        while room() < 0 and (rank := max(self.columns[at].spare for at in widths)):
+            for at in [at for at in widths if self.columns[at].spare == rank]:
+                omitted += [" ".join(self.columns[at].name.split())] if widths.pop(at) else []
+        for at in widths:
+            more = min(cells_wide[at] - widths[at], room())
+            widths[at] = max(0, widths[at] + more) if self.columns[at].left else widths[at]
+        fitted = Table([replace(self.columns[at], width=own) for at, own in widths.items()])
         for row in self.rows:
-            whole = isinstance(row, str) or len(row) < len(self.columns)
-            fitted.rows.append(row if whole else [row[at] for at in kept])
-        omitted = [
-            column.name for at, column in enumerate(self.columns) if at not in {*kept, *empty}
-        ]
-        return fitted, [*dict.fromkeys(" ".join(name.split()) for name in omitted if name.strip())]
+            spans = isinstance(row, str) or len(row) < len(self.columns)
+            fitted.rows.append(row if spans else [row[at] for at in widths])
+        return fitted, [*dict.fromkeys(filter(None, omitted))]
 
     @property
     def width(self) -> int:
@@ -409,35 +370,32 @@ class Table:
         return sum(column.gap + column.width for column in self.columns)
 
     def line(self, cells: Sequence[str]) -> str:
-        """Return a row as text."""
-        if isinstance(cells, str):
-            return RULE * self.width if cells == RULE else cells
-        spanning = len(cells) < len(self.columns)
-        own = cells[:-1] if spanning else cells
+        """Return cells as one line of text; the last of too few spans the rest."""
+        own = cells if len(cells) == len(self.columns) else cells[:-1]
         line = "".join(column.padded(cell) for column, cell in zip(self.columns, own, strict=False))
-        if spanning:
-            room = max(self.width, _columns) - shown_width(line) - 1
-            line += f" {shortened(cells[-1], room)}"
-        return line.rstrip()
+        return line.rstrip() if own is cells else f"{line} {cells[-1]}"
 
-    def heading(self) -> list[str]:
-        """Return the headings and the rule as text."""
-        lines = zip_longest(*(column.name.split("\n") for column in self.columns), fillvalue="")
-        return [*map(self.line, lines), self.line(RULE)]
+    def _lines(self, cells: Sequence[str], width: int) -> list[str]:
+        """Return a row as lines of text. A name that is too long is on a line of its own."""
+        if isinstance(cells, str):
+            return [RULE * self.width] if cells == RULE else wrap(cells, width=width) or [""]
+        first, *rest = cells
+        name = wrap(first, width=width) if self.columns[0].too_narrow(first) else []
+        cells = ["", *rest] if name else cells
+        indent = self.width - self.columns[-1].width if len(cells) == len(self.columns) else 4
+        if max(map(shown_width, cells[-1].split()), default=0) <= width - indent:
+            return [*name, *wrap(self.line(cells), " " * indent, width)]
+        return [*name, self.line([*cells[:-1], ""]), *wrap(f"    {cells[-1]}", width=width)]
 
     def text(self, *titles: str, width: int | None = None) -> list[str]:
         """Return the titles, headings and rows as lines of text."""
         width = width or _columns
         table, omitted = (self, []) if self.heads else self._fitted(width)
-        lines = [*titles, *(self.heads or table.heading())]
-        for row in table.rows:
-            line = table.line(row)
-            lines += wrap(line, width=width) if shown_width(line) > width else [line]
-        return (
-            [*lines, *wrap(f"({width} columns: without {', '.join(omitted)})")]
-            if omitted
-            else lines
-        )
+        names = (column.name.split("\n") for column in table.columns)
+        heads = [*zip_longest(*names, fillvalue=""), RULE] if not self.heads else self.heads
+        lines = [line for row in (*heads, *table.rows) for line in table._lines(row, width)]
+        note = f"({width} columns: without {', '.join(omitted)})"
+        return [*titles, *lines, *wrap(note)] if omitted else [*titles, *lines]
 
     def markdown(self) -> list[str]:
         """Return the table as lines of Markdown with an empty last line; nothing without rows."""

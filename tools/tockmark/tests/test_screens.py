@@ -119,7 +119,7 @@ def test_compare_and_list_fit_on_a_few_screens() -> None:
     lines = comparison.compare_text([("a", whole), ("b", whole)], [(pair, judge_comparison(pair))])
     assert len(lines.splitlines()) < 80 < len(pair.pairs)
     shown = listing.list_text(KNOWN, KNOWN.benchmarks)
-    rows = [line.split() for line in shown.splitlines() if line.startswith("  ")]
+    rows = [line.split() for line in shown.splitlines()[1:] if line.startswith("  ")]
     assert sorted(words[0] for words in rows) == sorted(KNOWN.benchmarks)
     assert all(label in shown for label in LABELS if LABELS[label].count(":") == 0)
 
@@ -221,7 +221,7 @@ def test_a_judgement_ends_with_a_next_step() -> None:
     assert "look first" not in next_steps(same, "")
 
 
-# What a new user stumbled over.
+# Mistakes of a new user.
 
 
 def test_rows_that_a_result_lacks_are_an_error(tmp_path: Path) -> None:
