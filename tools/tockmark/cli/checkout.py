@@ -4,7 +4,6 @@
 `patch` prepares the checkout for the suite, `judge` measures what a change costs, and `bisect`
 finds the commit that changed a cost."""
 
-import hashlib
 import shlex
 import sys
 import time
@@ -45,6 +44,7 @@ from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
 from tockmark.target.protocol import Ability, require_ability
 from tockmark.target.run import RunOptions, Suite
+from tockmark.target.sources import digest_of
 from tockmark.trees import builds, patch
 from tockmark.trees.builds import (
     LINK_ARGS,
@@ -115,12 +115,8 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
 
 def our_patch() -> Patch:
     """Return the patch of `tockmark patch`, for trees that do not have it yet."""
-    digest = hashlib.sha256()
-    for folder in (paths.KERNEL_PATCHES, paths.PERF):
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            content = path.read_bytes()
-            digest.update(f"{path.relative_to(paths.ROOT)}\0{len(content)}\0".encode() + content)
-    return Patch(digest.hexdigest(), apply_patch)
+    files = (path for top in (paths.KERNEL_PATCHES, paths.PERF) for path in top.rglob("*"))
+    return Patch(digest_of(filter(Path.is_file, files)), apply_patch)
 
 
 @verb(

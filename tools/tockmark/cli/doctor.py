@@ -46,11 +46,6 @@ class Examined:
         return f"{mark} {self.name:26}{state}" + ("" if self.good else f": {self.todo}")
 
 
-def examine() -> list[Examined]:
-    """Check everything that `make setup` and `make build` install or build."""
-    return [*_programs(), *_packages(), *_products(), *_folders(), _cached_boots()]
-
-
 def doctor_text(findings: list[Examined]) -> str:
     """Return the findings and a line of summary."""
     bad = sum(not finding.good for finding in findings)
@@ -97,7 +92,9 @@ def _builders() -> Iterator[Examined]:
         "rustup": rustup,
     }.items():
         yield Examined(name, _version([name, "--version"]), None, todo)
-    yield Examined("picolibc for RISC-V", _picolibc(), None, SETUP)
+    specs = _output([paths.GCC, "-print-file-name=picolibc.specs"])
+    picolibc = specs if Path(specs).is_absolute() else None
+    yield Examined("picolibc for RISC-V", picolibc, None, SETUP)
     yield Examined(f"Rust for {RUST_TARGET[:12]}", _rust_target(), None, SETUP)
 
 
@@ -158,11 +155,6 @@ def _version(command: list[str]) -> str | None:
     return match[0] if match else None
 
 
-def _picolibc() -> str | None:
-    path = _output([paths.GCC, "-print-file-name=picolibc.specs"])
-    return path if Path(path).is_absolute() else None
-
-
 def _rust_target() -> str | None:
     """Ask rustc in the checkout, whose toolchain file may select a toolchain."""
     command = ["rustc", "--print", "target-libdir", "--target", RUST_TARGET]
@@ -202,7 +194,7 @@ def doctor_verb(
     if clear_cache:
         _clear(cache.default_cache(), as_json)
         raise Exit(OK)
-    findings = examine()
+    findings = [*_programs(), *_packages(), *_products(), *_folders(), _cached_boots()]
     options.show(doctor_json(findings) if as_json else doctor_text(findings))
     raise Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
 

@@ -394,7 +394,12 @@ class Rule:
             # Two languages have only bodies in assembly in common.
             and (b.lang == n.lang or catalogue.benchmarks[b.id].bodies)
         ]
-        noise = [(base, _noise(base, new), _noise_limit(base, catalogue)) for base, new in own]
+        # The limits exceed the differences between committed results, which put the same apps at
+        # other addresses. Compiled code may differ.
+        noise = [
+            (b, _noise(b, n), NOISE_OF_BODY if catalogue.benchmarks[b.id].bodies else NOISE)
+            for b, n in own
+        ]
         changed_apps = tuple(base for base, new in own if _app_row_changed(base, new))
         noisy = tuple(base for base, eta, limit in noise if eta > limit)
         widest = max((eta for _, eta, limit in noise if eta <= limit), default=0)
@@ -441,14 +446,6 @@ def _noise(base: Row, new: Row) -> float:
     if base.icache is False or not is_slope or min(before, after) <= 0:
         return 0
     return abs(math.log(after / before)) if abs(after - before) > 1 else 0
-
-
-def _noise_limit(row: Row, catalogue: Catalogue) -> float:
-    """Return the largest |d| of an app's own row that may be noise. It exceeds the difference
-    between any two committed results, whose kernels put the same apps at other addresses. Compiled
-    code may differ."""
-    benchmark = catalogue.benchmarks.get(row.id)
-    return NOISE_OF_BODY if benchmark is not None and benchmark.bodies else NOISE
 
 
 def _app_row_changed(base: Row, new: Row) -> bool:

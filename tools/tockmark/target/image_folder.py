@@ -22,7 +22,7 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -55,7 +55,7 @@ from tockmark.target.kernel import (
 from tockmark.target.progress import show_count
 from tockmark.target.tab import merge_tabs
 
-VERSION = 1  # of the manifest
+VERSION: Literal[1] = 1  # of the manifest
 MANIFEST, README = "manifest.json", "README.md"
 REMAKE = "make the folder again with `tockmark board image`"
 PORT = "/dev/ttyUSB0"  # in examples
@@ -98,7 +98,7 @@ class SkippedBoot(Part, frozen=True):
 class ImageManifest(Part, frozen=True, omit_defaults=False):
     """The content of a folder."""
 
-    version: int
+    version: Literal[1]
     tockmark: str  # the version that wrote it
     board: str
     abi: Annotated[int, msgspec.Meta(ge=1, le=2)]
@@ -115,12 +115,6 @@ class ImageManifest(Part, frozen=True, omit_defaults=False):
         flashes = [boot.flash for boot in self.boots]
         contents = {self.kernel.file, *flashes, *(a.tab for a in apps), *(a.elf for a in apps)}
         return {MANIFEST, README, *contents}
-
-
-class _Versioned(msgspec.Struct):
-    """The part that manifests of all versions have in common."""
-
-    version: int
 
 
 @dataclass(frozen=True)
@@ -275,15 +269,10 @@ def read_manifest(folder: Path) -> ImageManifest:
     with reading(path, REMAKE):
         data = path.read_bytes()
     try:
-        version = msgspec.json.decode(data, type=_Versioned).version
-        if version != VERSION:
-            raise TockmarkError(
-                f"{shown(path)} has version {version}; this tockmark reads version {VERSION}",
-                REMAKE,
-            )
         return msgspec.json.decode(data, type=ImageManifest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TockmarkError(f"{shown(path)} is damaged: {error}", REMAKE) from error
+    except ValueError as error:
+        problem = f"{shown(path)} is damaged, or of another version of tockmark: {error}"
+        raise TockmarkError(problem, REMAKE) from error
 
 
 def sha256_of(path: Path) -> str:

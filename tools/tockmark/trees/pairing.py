@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import ne
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -539,7 +540,8 @@ class PairedLinks:
         different = [
             n
             for n, (span, other) in both.items()
-            if n not in moved and other and not _alike(span.content, other.content)
+            # Zeros may follow one of them.
+            if n not in moved and other and any(map(ne, span.content, other.content))
         ]
         retargeted = [n for n in different if not self.slots[n].changed]
         names = [tuple(self.slots[n].title for n in numbers) for numbers in (moved, retargeted)]
@@ -614,12 +616,6 @@ def _spans(
                 end, last, after = start, "", n
             stop = start
     return dict(reversed(spans.items()))
-
-
-def _alike(base: bytes, head: bytes) -> bool:
-    """Return whether two slots have the same content, apart from zeros after one of them."""
-    length = min(len(base), len(head))
-    return base[:length] == head[:length]
 
 
 def without_marks(elf: Elf) -> bytes:

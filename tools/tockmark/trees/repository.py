@@ -22,7 +22,7 @@ from pathlib import Path
 from tockmark.base import processes
 from tockmark.base.errors import TockmarkError, file_name, printable_text, quoted
 from tockmark.base.paths import shown, user_folder
-from tockmark.base.processes import Bounds, Output, process_holding
+from tockmark.base.processes import Bounds, Output
 from tockmark.base.watcher import GRACE
 
 WAIT = 4 * GRACE  # seconds
@@ -274,10 +274,9 @@ def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
         try:
             _lock(handle)
         except BlockingIOError:
-            owner = process_holding(folder) or "another tockmark"
             raise TockmarkError(
-                f"{owner} is building commits of {shown(repository.tree)}",
-                "wait until it has finished",
+                f"another tockmark is building commits of {shown(repository.tree)}",
+                f"wait until it has finished: `fuser {shown(folder)}` names it",
             ) from None
         new_worktree = Worktree(repository, folder / "tree", handle)
         new_worktree.remove()  # what a killed process left
