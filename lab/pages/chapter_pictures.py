@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from statistics import median
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -41,24 +42,12 @@ RING: dict[str, Any] = {
     "markerfacecolor": "none",
 }
 BAR = 0.9  # how thick the line of a range is
-NARROW = (5.2, 5.4)  # inches of a picture that a telephone can show
 BOARD, CLOCK = "simulated CW310, 24 MHz", 24e6
 
 
 def _look(index: int) -> dict[str, Any]:
     style = STYLES[index % len(STYLES)]
     return {"color": style["color"], "marker": style["marker"]}
-
-
-def _legend(sheet: Sheet, across: int = 4) -> None:
-    """Draw one legend with the labels of all panels."""
-    handles_by_label: dict[str, Any] = {}
-    for axes in sheet.panels:
-        handles, labels = axes.get_legend_handles_labels()
-        handles_by_label |= dict(zip(labels, handles, strict=True))
-    sheet.body.legend(
-        [*handles_by_label.values()], [*handles_by_label], loc="outside lower center", ncols=across
-    )
 
 
 def _thousands(axis: Any) -> None:
@@ -88,13 +77,13 @@ def draw_programs() -> Sheet:
     shown = [key for key in keys if any(kernel.nets(key, ALONE, True) for kernel in kernels)]
     note = f"lab/studies/programs: {whole_programs.conditions()} · {BOARD}"
     sheet = Sheet(
-        "Whole programs: cycles as an app, by the bare core's; i-cache on",
+        "Whole programs: cycles as an app, relative to the bare core, i-cache on",
         [note],
         across=2,
         height=0.8 + 0.26 * len(shown),
     )
     for axes, load, words in zip(
-        sheet.panels, (ALONE, WITH_ALARM), ("alone", "with another app's alarm"), strict=True
+        sheet.panels, (ALONE, WITH_ALARM), ("alone", "with an alarm"), strict=True
     ):
         for index, kernel in enumerate(kernels):
             ratios_by_y = {
@@ -114,11 +103,11 @@ def draw_programs() -> Sheet:
                 kernel.name,
             )
         axes.axvline(1, color="black", linewidth=0.8)
-        axes.set(title=words, xlabel="times; a line spans the layouts")
-        axes.set_yticks(range(len(shown), 0, -1), [key.label for key in shown], fontsize=7)
+        axes.set(title=words, xlabel="times the bare core")
+        axes.set_yticks(range(len(shown), 0, -1), [key.label for key in shown], fontsize=7.5)
         axes.set_ylim(0.4, len(shown) + 0.6)
     sheet.panels[1].tick_params(labelleft=False)
-    _legend(sheet)
+    sheet.legend()
     return sheet
 
 
@@ -128,7 +117,7 @@ def draw_sizes() -> Sheet:
     for sweep in by_size.SWEEPS:
         groups.setdefault(sweep.what, []).append(sweep)
     notes = ["lab/studies/sizes, results/opt (z), results/ipc (z)", f"{BOARD}, i-cache on"]
-    sheet = Sheet("Cost by size: a + b · size, one size held out", [" · ".join(notes)], 2, 4, 2.2)
+    sheet = Sheet("Cost by size: a + b · size, one size held out", [" · ".join(notes)], 4, 2, 1.8)
     kernels = list(dict.fromkeys(sweep.kernel for sweep in by_size.SWEEPS))
     for axes, (what, some) in zip(sheet.panels, groups.items(), strict=True):
         for sweep in some:
@@ -150,21 +139,21 @@ def draw_sizes() -> Sheet:
         axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         _thousands(axes.yaxis)
-        axes.tick_params(labelsize=7)
+        axes.tick_params(labelsize=7.5)
     sheet.panels[0].plot([], [], color=GREY, label="held out of the line", **RING)
     for row in sheet.grid:
         row[0].set_ylabel("net cycles", fontsize=8)
     for axes in sheet.grid[-1]:
         axes.set_xlabel("KiB", fontsize=8)
-    _legend(sheet, 4)
+    sheet.legend()
     return sheet
 
 
 def draw_instances() -> Sheet:
     """Draw how many answers instances of a cipher give in a second, and how many ran."""
-    note = f"lab/studies/instances · {BOARD}, i-cache on · the left scale is not from 0"
-    title = "Instances of one program: ChaCha20 of 4096 bytes, 16 times each"
-    sheet = Sheet(title, [note], across=2, height=2.8)
+    note = f"lab/studies/instances · {BOARD}, i-cache on · the upper scale is not from 0"
+    title = "Instances of one program: ChaCha20 of 4096 bytes, 16 times"
+    sheet = Sheet(title, [note], 2, height=2.4)
     rates, counts = sheet.panels
     names: list[str] = []
     for path in sorted((STUDIES / "instances" / "data").glob("*.json"), reverse=True):
@@ -179,14 +168,14 @@ def draw_instances() -> Sheet:
             counts.barh(len(names), x[-1], 0.55, color=style["color"], alpha=0.75)
             why = "none was refused" if end is None else str(end.full)
             why = why.replace("not said", "nobody says")
-            counts.text(x[-1] + 0.15, len(names), f"{x[-1]}: {why}", va="center", fontsize=7)
+            counts.text(x[-1] + 0.15, len(names), f"{x[-1]}: {why}", va="center", fontsize=7.5)
             counts.plot([0.35], [len(names)], color="white", marker=style["marker"], markersize=4)
             names.append(f"{programs.short(report.kernel.title)}{eight}, {stack // KIB} KiB")
     rates.set(title="answers a second, all together", xlabel="instances", ylim=(155, 172))
     rates.xaxis.set_major_locator(MaxNLocator(integer=True))
     counts.set(title="how many ran: what gave out", xlim=(0, 13))
-    counts.set_yticks(range(len(names)), names, fontsize=7)
-    counts.set_xlabel("instances; by kernel, and by each one's stack")
+    counts.set_yticks(range(len(names)), names, fontsize=7.5)
+    counts.set_xlabel("instances, by kernel and stack of each")
     counts.invert_yaxis()
     return sheet
 
@@ -194,7 +183,7 @@ def draw_instances() -> Sheet:
 def draw_clients() -> Sheet:
     """Draw the waits of one server's clients (median, 90th percentile, worst) by their number."""
     panels = [*product(ladder.ORDERS, (ladder.SMALL, ladder.LARGE))]
-    key = "mark: median; dash: 90th of a hundred; the line ends at the worst"
+    key = "first: in flash; mark: median; dash: 90th of a hundred; the line ends at the worst"
     note = f"lab/studies/ladder · {BOARD}, i-cache on, closed loop · {key}"
     sheet = Sheet("How long a request waits, by clients of one server", [note], 2, 2, 2.4)
     sets = list(dict.fromkeys((rung.kernel, rung.way) for rung in ladder.climbs()))
@@ -212,7 +201,7 @@ def draw_clients() -> Sheet:
             axes.vlines(x, middle, worst, color=look["color"], linewidth=BAR)
             axes.plot(x, middle, label=named, **look, **MARKED)
             axes.plot(x, most, "_", color=look["color"], markersize=7, label="_most")
-        axes.set_title(f"{ladder.ORDERS[order]} in flash, {size} bytes", fontsize=8.5)
+        axes.set_title(f"{ladder.ORDERS[order]}, {size} bytes", fontsize=8.5)
         axes.set_yscale("log")
         axes.set_xlim(0.5, 3.5)
         axes.xaxis.set_major_locator(FixedLocator([1, 2, 3]))
@@ -226,7 +215,7 @@ def draw_clients() -> Sheet:
         row[0].set_ylabel("cycles of a wait")
     for axes in sheet.grid[-1]:
         axes.set_xlabel("clients")
-    _legend(sheet, 3)
+    sheet.legend()
     return sheet
 
 
@@ -235,7 +224,7 @@ def draw_crypto() -> Sheet:
     panels = (("baseline", ("baseline",)), ("Tock", ("tock-2.2", "tock-master", "ipc-initial")))
     cross = "grey: where two ways of the baseline cross, in four layouts"
     note = f"lab/studies/crypto · {BOARD}, i-cache on · {cross}"
-    sheet = Sheet("ChaCha20-Poly1305: cycles more than in the app itself", [note], 1, 2, 3.0)
+    sheet = Sheet("ChaCha20-Poly1305: cycles more than in the app itself", [note], 2, 1, 2.9)
     order = list(WAYS)
     for axes, (title, kernels) in zip(sheet.panels, panels, strict=True):
         for name, way in product(kernels, order[1:]):
@@ -248,26 +237,25 @@ def draw_crypto() -> Sheet:
             axes.plot(list(more), list(more.values()), label=label, **STYLES[index % len(STYLES)])
         own = crypto.costs(kernels[0], True).seal(APP)
         axes.plot(list(own), list(own.values()), color=GREY, linewidth=0.9, label="the work itself")
-        axes.set(title=title, xlabel="bytes")
+        axes.set(title=title, xlabel="bytes", ylabel="cycles")
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.xaxis.set_major_locator(FixedLocator([*own]))
         axes.xaxis.set_minor_locator(NullLocator())
         _thousands(axes.xaxis)
         _thousands(axes.yaxis)
-        axes.legend(fontsize=7, loc="upper left")
+        axes.legend(fontsize=7.5, loc="upper left")
     for pair in crypto.costs("baseline", True).crossings():
         ends = [at for at in crypto.crossings(*pair) if at <= crypto.MOST]
         if ends:
             sheet.panels[0].axvspan(min(ends), max(ends), color=GREY, alpha=0.25, linewidth=0)
             sheet.panels[0].annotate(
                 crypto.crossing(*pair),
-                (min(ends), 0.01),
+                (max(ends), 0.02),
                 xycoords=("data", "axes fraction"),
-                fontsize=7,
-                ha="right",
+                fontsize=7.5,
+                rotation=90,
             )
-    sheet.panels[0].set_ylabel("cycles")
     return sheet
 
 
@@ -277,10 +265,10 @@ def draw_growth() -> Sheet:
     for sweep in growth.sweeps():
         if sweep.operation in growth.DRAWN:
             groups.setdefault(growth.OPERATIONS[sweep.operation], []).append(sweep)
-    across = 4
+    across = 2
     note = f"lab/studies/growth · {BOARD}, i-cache off, one link each"
     title = "Cost by number: a + b · number"
-    sheet = Sheet(title, [note], -(-len(groups) // across), across, 2.2)
+    sheet = Sheet(title, [note], -(-len(groups) // across), across, 1.8)
     kernels = list(dict.fromkeys(sweep.kernel for sweep in growth.sweeps()))
     for axes, ((what, grows), some) in zip(sheet.panels, groups.items(), strict=False):
         for sweep in some:
@@ -290,18 +278,18 @@ def draw_growth() -> Sheet:
             values = [line.intercept + line.slope * end for end in ends]
             axes.plot(ends, values, color=look["color"], linewidth=0.9, label="_line")
             axes.plot([*points], [*points.values()], label=sweep.kernel, **look, **MARKED)
-        axes.set_title(what, fontsize=7)
+        axes.set_title("\n".join(wrap(what, 30)), fontsize=7.5)
         axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
-        axes.set_xlabel(grows, fontsize=7)
+        axes.set_xlabel(grows, fontsize=7.5)
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(4))
         _thousands(axes.yaxis)
-        axes.tick_params(labelsize=7)
+        axes.tick_params(labelsize=7.5)
     for axes in sheet.panels[len(groups) :]:
         axes.set_axis_off()
     for row in sheet.grid:
         row[0].set_ylabel("net cycles", fontsize=8)
-    _legend(sheet, 5)
+    sheet.legend()
     return sheet
 
 
@@ -346,8 +334,8 @@ def draw_cores() -> Sheet:
     ]
     axes.set_yticks(range(len(shown), 0, -1), names)
     axes.set_ylim(0.4, len(shown) + 0.6)
-    axes.set_xlabel("% of the cycles without it; a line spans the links")
-    _legend(sheet, 6)
+    axes.set_xlabel("% of the cycles without it\n(a line spans the links)")
+    sheet.legend()
     return sheet
 
 
@@ -356,17 +344,17 @@ def draw_receive() -> Sheet:
     note = f"lab/studies/receive (C) · {BOARD}, i-cache on · dotted: a byte's time on the line"
     sheet = Sheet("What a received byte costs an app that receives alone", [note], height=3.2)
     (axes,) = sheet.panels
-    for (kernel, title), style in zip(receiving.KERNELS.items(), STYLES, strict=False):
+    for n, (kernel, title) in enumerate(receiving.KERNELS.items()):
         rates = receiving.of_company(kernel, "c", "alone").values()
         shown = [(RATES[rate.pace], (rate.awake or 0) / (rate.came or 1)) for rate in rates]
-        axes.plot(*zip(*shown, strict=True), label=title, **style)
+        axes.plot(*zip(*shown, strict=True), label=title, **STYLES[n])
         if rates and (last := list(rates)[-1]).lost:
             axes.annotate(
                 f"loses {last.lost}",
                 shown[-1],
-                xytext=(4, 6),
+                xytext=(2, 10 * n),
                 textcoords="offset points",
-                fontsize=7,
+                fontsize=7.5,
             )
     axes.plot([*RATES.values()], [*RATES], color="black", linestyle=":", linewidth=0.9)
     axes.set(xlabel="baud", ylabel="cycles awake, a byte")
@@ -376,7 +364,7 @@ def draw_receive() -> Sheet:
     axes.xaxis.set_minor_locator(NullLocator())
     _thousands(axes.xaxis)
     _thousands(axes.yaxis)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7.5)
     return sheet
 
 
@@ -385,7 +373,6 @@ def draw_runtimes() -> Sheet:
     rows = list(reversed(runtimes.ROWS))
     note = f"lab/studies/runtimes · {BOARD}, i-cache on, opt-level 3"
     sheet = Sheet("The same operations without\nand with isolation", [note], height=4.6)
-    sheet.figure.set_size_inches(*NARROW)
     (axes,) = sheet.panels
     for index, (name, title) in enumerate(runtimes.COLUMNS.items()):
         nets_by_y = {
@@ -407,7 +394,7 @@ def draw_runtimes() -> Sheet:
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.5, len(rows) - 0.5)
-    _legend(sheet, 3)
+    sheet.legend()
     return sheet
 
 
@@ -422,7 +409,6 @@ def draw_waits() -> Sheet:
         "How long an alarm waits at worst, by load",
         [note],
         height=1.2 + 0.3 * len(names),
-        width=plot.NARROW,
     )
     (axes,) = sheet.panels
     for index, (title, latency) in enumerate(every.items()):
@@ -442,7 +428,7 @@ def draw_waits() -> Sheet:
     scale.set_xlabel("µs at 24 MHz")
     for axis in (axes.xaxis, scale.xaxis):
         axis.set_major_formatter(FuncFormatter(shortened))
-    _legend(sheet, 3)
+    sheet.legend()
     return sheet
 
 

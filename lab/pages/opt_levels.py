@@ -248,9 +248,7 @@ def picture() -> bytes:
             "results/opt: " + ", ".join(f"{kernel}-{{{','.join(LEVELS)}}}" for kernel in KERNELS),
             f"links: {condition()} · {board.title}, {board.clock} · timing: {board.validity}",
         ]
-        sheet = plot.Sheet(
-            "Speed against size, by opt-level", notes, len(DRAWN), 2, 2.1, width=plot.NARROW
-        )
+        sheet = plot.Sheet("Speed against size, by opt-level", notes, len(DRAWN), 2, 2.1)
         for (name, icache), axes in zip(product(DRAWN, (True, False)), sheet.panels, strict=True):
             top = 0.0
             for style, kernel in zip(plot.STYLES, KERNELS, strict=False):

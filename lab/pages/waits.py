@@ -32,8 +32,9 @@ CHANGED = {
 KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "our baseline"}
 LEVELS = {"Tock 2.2, z": "tock-2.2", "2.2, 2": "tock-2.2-2"}
 LEVELS |= {"Tock master, z": "tock-master", "master, 2": "tock-master-2"}
-DRAWN = {f"Tock {title.removeprefix('Tock ')}": name for title, name in LEVELS.items()}
-DRAWN |= {"our baseline, 3": "baseline"}  # the kernels of the picture
+DRAWN = {
+    f"Tock {title.removeprefix('Tock ')}": name for title, name in LEVELS.items()
+}  # of the picture
 LINES = "uart-"  # before a kernel's name: its lines
 MICROSECOND = 1_000_000
 SIDES = ("base", "head")

@@ -16,10 +16,11 @@ from tockmark.tests.damage import WHOLE
 PAYLOAD = "</script></title>\"'><script>hit=1</script><img src=x onerror=hit=1>javascript:hit=1"
 
 
-def made(out: Path, *results: Path) -> Path:
+def made(out: Path, *given: Path | str, program: str = "tockmark") -> Path:
     """Return the folder of a site that the command line makes from these results."""
-    command = [sys.executable, "-m", "tockmark", "site", *map(str, results), "-o", str(out)]
-    own = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
+    command = [sys.executable, "-m", program, "site", *map(str, given), "-o", str(out)]
+    modules = os.pathsep.join(str(paths.ROOT / folder) for folder in ("tools", "lab"))
+    own = os.environ | {"PYTHONPATH": modules}
     done = subprocess.run(
         command, cwd=paths.ROOT, env=own, capture_output=True, text=True, check=False
     )
@@ -66,8 +67,12 @@ def hostile(folder: Path) -> Path:
 
 
 def project(folder: Path) -> Path:
-    """Make the project's own site, from the committed results."""
-    return made(folder / "site", paths.RESULTS)
+    """Make the project's own site, as `make site` does."""
+    lab = paths.ROOT / "lab"
+    pages = [f"--over-time={path}" for path in sorted((lab / "data").glob("*history.jsonl"))]
+    pages += [f"--study={path.parent}" for path in sorted(lab.glob("studies/*/README.md"))]
+    results = (paths.RESULTS, lab / "data" / "latency")
+    return made(folder / "site", *results, *pages, program="tockmark_lab")
 
 
 SITES: dict[str, Callable[[Path], Path]] = {

@@ -79,7 +79,7 @@ def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
             range(0, len(order), step),
             [f"{commit.date[:10]}\n{commit.short}" for commit in order[::step]],
         )
-        panels[-1].tick_params(axis="x", labelsize=6.5)
+        panels[-1].tick_params(axis="x", labelsize=7.5)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return rendered(figure, form)
 
@@ -93,13 +93,14 @@ def _draw_trail(axes: Axes, trail: CommitTrail, positions: Mapping[str, int]) ->
     cycles = [point.cycles / first.cycles for point in trail.points]
     axes.plot(x, steps, label="instructions", drawstyle="steps-post", **STYLES[0])
     axes.plot(x, cycles, label="cycles, one link", **STYLES[1])
+    lows = [point.low / first.cycles for point in trail.points]
+    highs = [point.high / first.cycles for point in trail.points]
+    axes.vlines(x, lows, highs, color=GREY, linewidth=2.5, alpha=0.5, zorder=1)
     for at, point in zip(x, trail.points, strict=True):
-        ends = point.low / first.cycles, point.high / first.cycles
-        axes.plot([at, at], ends, color=GREY, linewidth=2.5, alpha=0.5, zorder=1)
         if point.jump:
             axes.axvline(at - 0.5, color=GREY, linestyle=":", zorder=0)
         for name in point.commit.names:
             axes.axvline(at, color=DARK, linestyle="--", linewidth=0.8, zorder=0)
-            axes.text(at, 1, name, transform=axes.get_xaxis_transform(), fontsize=6.5, va="top")
+            axes.text(at, 1, name, transform=axes.get_xaxis_transform(), fontsize=7.5, va="top")
     axes.set_title(in_legend(trail.name), fontsize=8, loc="left")
-    axes.set_ylabel(f"× {first.commit.short}", fontsize=7)
+    axes.set_ylabel(f"× {first.commit.short}", fontsize=7.5)

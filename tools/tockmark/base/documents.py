@@ -158,7 +158,8 @@ def _check_printable(data: Any) -> None:
             raise RefusedError(f"Expected a value, got `null` - at `{where}`")
         texts = value if isinstance(value, dict) else [value] if isinstance(value, str) else ()
         for text in texts:
-            if match := UNSEEN.search(text):
+            plain = text.isascii() and text.isprintable()  # fast, and true of most
+            if not plain and (match := UNSEEN.search(text)):
                 raise RefusedError(f"Expected printable text, got {match[0]!a} - at `{where}`")
         if isinstance(value, dict):
             for key, inside in value.items():

@@ -169,12 +169,7 @@ def replaced_folder(out: Path) -> Iterator[Path]:
             yield new
             if target.exists():
                 target.rename(old)
-            try:
-                new.rename(target)
-            except OSError:
-                if old.exists():
-                    old.rename(target)
-                raise
+            new.rename(target)
     except OSError as error:
         raise TockmarkError(
             f"cannot write {shown(out)}: {error.strerror}; the old folder is unchanged",

@@ -79,12 +79,6 @@ class Child:
     _texts: dict[IO[bytes], io.TextIOWrapper] = field(default_factory=dict)
 
     @property
-    def stdin(self) -> IO[bytes]:
-        """The pipe to its stdin, if it was started with PIPE."""
-        assert self.process.stdin is not None
-        return self.process.stdin
-
-    @property
     def stdout(self) -> IO[bytes]:
         """The pipe from its stdout, if it was started with PIPE; `lines` also checks the bounds."""
         assert self.process.stdout is not None
@@ -119,7 +113,7 @@ class Child:
             if remaining < 0:
                 self.too_much()
                 return
-            yield strip_newline(line)
+            yield line[:-1].rstrip("\r") if line.endswith("\n") else line
 
     def wait(self, seconds: float | None = None) -> int | None:
         """Wait at most `seconds` for its end; return its exit code, or None if it still runs."""
@@ -321,11 +315,6 @@ def process_holding(path: Path) -> str:
                     words = Path(f"/proc/{number}/cmdline").read_text(errors="replace")
                     return f"process {number} ({quoted(words.replace(chr(0), ' ').strip())})"
     return ""
-
-
-def strip_newline(line: str) -> str:
-    """Return a line without its newline; a part of a line is unchanged."""
-    return line[:-1].rstrip("\r") if line.endswith("\n") else line
 
 
 @contextmanager

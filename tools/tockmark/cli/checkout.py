@@ -10,11 +10,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
+from msgspec import structs
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
@@ -105,7 +106,7 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
     command = builds.BuildCommand(build, elf or "") if build is not None else stored
     assert command is not None
     if elf is not None:
-        command = replace(command, elf=elf)
+        command = structs.replace(command, elf=elf)
     elf_path = PurePosixPath(command.elf) if command.elf else None
     steps = Recipe(command.command, elf_path, None if no_patch else our_patch())
     builds.store_build_command(tree, command)
@@ -374,11 +375,11 @@ def judge_verb(
         request = report.JudgeOptions(settings, wanted, allowed, max_links, profiles, waits, output)
         start = time.monotonic()
         with sides.built(fresh) as pair:
-            judgement = report.judge_change(pair, request, start)
+            judged = report.judge_change(pair, request, start)
     if comment is not None:
-        write_whole({comment: report.markdown(judgement)})
-    options.show(report.as_json(judgement) if as_json else report.render(judgement, every))
-    raise Exit(judgement.exit_code)
+        write_whole({comment: report.markdown(judged)})
+    options.show(report.as_json(judged) if as_json else report.render(judged, every))
+    raise Exit(judged.judgement.exit_code)
 
 
 @contextmanager

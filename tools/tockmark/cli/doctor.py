@@ -131,7 +131,7 @@ def _folders() -> Iterator[Examined]:
     for name, path in {
         "cache and scratch": paths.WRITTEN,
         "new results": paths.NEW_RESULTS,
-        "the user's settings": paths.config(),
+        "the user's settings": paths.user_folder("config"),
     }.items():
         writable = paths.shown(path) if paths.writable(path) else None
         yield Examined(name, writable, None, f"set {paths.HOME} to a writable folder")

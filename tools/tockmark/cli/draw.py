@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `site`. It has a module of its own, because its packages load slowly."""
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -110,6 +112,17 @@ def site_verb(
     raise Exit(make_site(sources, output, only))
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Search for no garbage, which takes a fifth of a site's time: its objects live to the end."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@_uncollected()
 def make_site(
     sources: list[Path],
     output: Path,

@@ -368,12 +368,6 @@ def touches(row: Row, catalogue: Catalogue) -> str:
     return benchmark.touches if benchmark else "kernel"
 
 
-def runs_same_code(base: Row, new: Row, catalogue: Catalogue) -> bool:
-    """Return whether two rows of the apps' own run the same code: in two languages only a body in
-    assembly does."""
-    return base.lang == new.lang or bool(catalogue.benchmarks[base.id].bodies)
-
-
 @dataclass(frozen=True)
 class Rule:
     """The rule for the rows of two sides."""
@@ -397,7 +391,8 @@ class Rule:
             if touches(b, catalogue) == "app"
             and b.sound
             and n.sound
-            and runs_same_code(b, n, catalogue)
+            # Two languages have only bodies in assembly in common.
+            and (b.lang == n.lang or catalogue.benchmarks[b.id].bodies)
         ]
         noise = [(base, _noise(base, new), _noise_limit(base, catalogue)) for base, new in own]
         changed_apps = tuple(base for base, new in own if _app_row_changed(base, new))

@@ -77,8 +77,7 @@ class Reading(msgspec.Struct, frozen=True):
     from_control: bool = False  # whether a control measured it
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(msgspec.Struct, frozen=True, dict=True):
     """The counts of one counter in each sample of a row, the cold sample first."""
 
     samples: tuple[int, ...]  # empty if only `published_net` exists
@@ -105,7 +104,7 @@ class Series:
         """The median of the steady samples, overhead included."""
         return steady_median(self.steady) if self.samples else None
 
-    @cached_property
+    @property
     def overhead(self) -> float | None:
         """The cost of the counter reads in a sample; None if unknown."""
         if not self.reads:
@@ -119,7 +118,7 @@ class Series:
         slopes = self._slopes
         return slope_between(*slopes) if slopes else self.single_pass_net
 
-    @cached_property
+    @property
     def single_pass_net(self) -> float | None:
         """The net of a sample of one pass, even if there is a slope."""
         return self.published_net if self.median is None else self.net_of(self.median)
@@ -289,7 +288,7 @@ class Row(BootRowName, msgspec.Struct, frozen=True, dict=True):
 
     def _over_layouts(self, name: str) -> Series | None:
         first, *others = (self._in_layout(name, layout) for layout in self.layouts)
-        return replace(first, further=tuple(filter(None, others))) if first else None
+        return structs.replace(first, further=tuple(filter(None, others))) if first else None
 
     @cached_property
     def events(self) -> dict[int, Series]:

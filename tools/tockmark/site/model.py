@@ -393,6 +393,15 @@ class Site:
         rows = [id_ for named in self.sources.every for id_, *_ in named.result.table]
         return list(dict.fromkeys([*self.catalogue.benchmarks, *rows]))
 
+    @cached_property
+    def rows_by_id(self) -> dict[tuple[str, str], list[Row]]:
+        """The rows of each result, by its name and the benchmark's id."""
+        rows: dict[tuple[str, str], list[Row]] = {}
+        for named in self.sources.every:
+            for row in named.result.table.values():
+                rows.setdefault((named.name, row.id), []).append(row)
+        return rows
+
     def screens_of(self, kernel: SiteKernel) -> list[ColumnGroup]:
         """Return the column groups of a kernel, with its own columns first."""
         groups = []

@@ -449,7 +449,7 @@ def measured_lines(site: Site, id_: str) -> list[MeasuredLine]:
     for named in sorted(
         every, key=lambda named: titles.index(named.result.provenance.kernel.title)
     ):
-        own = _rows(named, id_)
+        own = site.rows_by_id.get((named.name, id_), [])
         for lang, icache in product(LANGS, ICACHE):
             rows = {row.key[:2]: row for row in own if (row.lang, row.icache) == (lang, icache)}
             lines += [(named, lang, icache, rows)] if rows else []
@@ -464,15 +464,13 @@ def variants(site: Site, id_: str) -> dict[RowKey, str]:
         if benchmark
         else {}
     )
-    rows = [row for named in site.sources.every for row in _rows(named, id_)]
+    rows = [
+        row for named in site.sources.every for row in site.rows_by_id.get((named.name, id_), [])
+    ]
     for row in rows:
         words.setdefault(row.key[:2], label("", row.params))
     measured_keys = {row.key[:2] for row in rows}
     return {key: name.strip() for key, name in words.items() if key in measured_keys}
-
-
-def _rows(named: Named, id_: str) -> list[Row]:
-    return [row for row in named.result.table.values() if row.id == id_]
 
 
 # Profiles.

@@ -18,22 +18,26 @@ import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator, NullLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    MaxNLocator,
+    MultipleLocator,
+    NullFormatter,
+    NullLocator,
+)
 
-from tockmark.compare.sweeps import FROM, Sweep
-from tockmark.compare.sweeps import sweeps as lines_through
+from tockmark.compare.sweeps import FROM
 from tockmark.result.model import Result, Row, common_icaches, layout_nets, microseconds, ratio
-from tockmark.show import listing, text
+from tockmark.show import text
 from tockmark.show.table import Named
 from tockmark.site.model import Site
 from tockmark.site.pages import names_of_rows
 from tockmark.site.plot import (
     DARK,
     GREY,
-    NARROW,
     STYLE,
     STYLES,
-    WIDTH,
     Drawer,
     Sheet,
     in_legend,
@@ -54,10 +58,7 @@ CACHE = 4  # KiB, the size of Ibex's instruction cache
 # On cw310, a word arrives 3 cycles after the request, and the core has one access in flight. Below
 # FROM bytes, overlap with the counter reads distorts the figures.
 RAM_LIMIT, LIMITED = 4 / 3, "cw310"  # bytes per cycle; the machine
-EQUATIONS = 4  # at most this many lines of text in a panel
-OFF = 0.02  # largest relative error of a held-out size on a straight line
 LEAST = 3  # least number of points of a sweep
-LETTERS, HANDLE = 118, 9  # characters of a legend's line, and of a label's handle
 WRITTEN = 1024  # larger sizes are written in KiB
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 MOST = 90  # lines of a picture of ratios
@@ -107,7 +108,7 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
     panels = {(label, kind): row.get(kind, []) for kind in kinds for label, row in drawn.items()}
     labels = _labels(panels.values())
     across = min(2, len(panels))
-    sheet = _sheet("RAM bandwidth by size", named, panels, across, 1.9, labels, NARROW)
+    sheet = _sheet("RAM bandwidth by size", named, panels, across, 1.9, labels)
     top = max(_top(panels.values()), RAM_LIMIT) * 1.12
     for n, (axes, ((label, kind), curves)) in enumerate(
         zip(sheet.panels, panels.items(), strict=False)
@@ -125,7 +126,7 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
             _clock_scale(axes, named, "MB/s", lambda hz: hz / 1e6)
     for axes in sheet.grid[-1]:
         axes.set_xlabel("bytes moved")
-    _one_legend(sheet)
+    sheet.legend()
     return sheet
 
 
@@ -141,7 +142,7 @@ def _ram_limit(axes: Axes, kind: str, most: float) -> None:
         ends = [float(FROM), most]
         axes.plot(ends, [limit, limit], color=GREY, linewidth=0.9, linestyle=":", label="_limit")
         words = f"a word in {4 / limit:.0f} cycles"
-        axes.annotate(words, (most, limit), fontsize=7, va="bottom", ha="right", color=DARK)
+        axes.annotate(words, (most, limit), fontsize=7.5, va="bottom", ha="right", color=DARK)
 
 
 def _bytes_a_cycle(row: Row) -> float | None:
@@ -178,7 +179,7 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
     for axes, (width, curves) in zip(sheet.panels, panels.items(), strict=True):
         axes.set(title=f"{width}-byte NOPs", xlabel="length of the run, KiB", ylim=(0, top))
         axes.axvline(CACHE, color=GREY, linewidth=0.8, linestyle=":")
-        axes.annotate(f" the cache holds {CACHE} KiB", (CACHE, top), fontsize=7, va="top")
+        axes.annotate(f" the cache holds {CACHE} KiB", (CACHE, top), fontsize=7.5, va="top")
         if curves:
             axes.legend(loc="lower right")
     sheet.panels[0].set_ylabel("net cycles of one pass")
@@ -199,43 +200,38 @@ def context_switch(named: list[Named]) -> Sheet | None:
     sheet = _sheet("A token passed around by IPC", named, panels, min(2, len(panels)), 2.6)
     top = _top(panels.values()) * 1.08
     for axes, label in zip(sheet.panels, panels, strict=False):
-        axes.set(title=label, xlabel="processes in the ring", ylabel="net cycles of one hop")
-        _from_zero(axes, named)
-        axes.set_ylim(0, top)
-    _one_legend(sheet)
+        axes.set(title=label, xlabel="processes in the ring", ylim=(0, top))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for row in sheet.grid:
+        row[0].set_ylabel("net cycles of one hop")
+    sheet.legend()
     return sheet
 
 
 def sweeps(named: list[Named]) -> Sheet | None:
     """Draw the cost of an operation by its parameter, for all other benchmarks with one."""
     curves_by_sweep: dict[tuple[str, str], list[Curve]] = {}
-    fits: dict[tuple[str, str], Sweep] = {}  # by benchmark and curve
-    known_catalogue = catalogue.load()
     for setting in _settings(named):
-        fitted = {(s.label, s.icache): s for s in lines_through(setting.result, known_catalogue)}
         for id_, x in _swept(setting.result):
             for curve in setting.curve(id_, x):
                 if len(curve.x) >= LEAST:
                     curves_by_sweep.setdefault((id_, x), []).append(curve)
-                    if (id_, setting.icache) in fitted:
-                        fits[id_, curve.label] = fitted[id_, setting.icache]
     if not curves_by_sweep:
         return None
-    sheet = _sheet("Cost by parameter", named, curves_by_sweep, min(3, len(curves_by_sweep)), 2.5)
+    sheet = _sheet("Cost by parameter", named, curves_by_sweep, min(2, len(curves_by_sweep)), 1.9)
     for axes, ((id_, x), curves) in zip(sheet.panels, curves_by_sweep.items(), strict=False):
         axes.set_title(id_)
         axes.set_ylim(0, _top([curves]) * 1.08)
-        _fitted(axes, [(c, fits[id_, c.label]) for c in curves if (id_, c.label) in fits])
         most = max(max(curve.x) for curve in curves)
         if x == "size" and most >= WRITTEN:
-            axes.xaxis.set_major_locator(MultipleLocator(2 ** math.ceil(math.log2(most / 4))))
+            axes.xaxis.set_major_locator(MultipleLocator(2 ** math.ceil(math.log2(most / 3))))
             axes.xaxis.set_major_formatter(FuncFormatter(_size))
         else:
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.set_xlabel("size, bytes" if x == "size" and most < WRITTEN else x)
     for row in sheet.grid:
         row[0].set_ylabel("net cycles of\none operation")
-    _one_legend(sheet)
+    sheet.legend()
     return sheet
 
 
@@ -247,23 +243,6 @@ def _swept(result: Result) -> list[tuple[str, str]]:
         if len(row.params) == 1 and not row.id.startswith(OWN)
     ]
     return list(dict.fromkeys(swept))
-
-
-def _fitted(axes: Axes, curves: list[tuple[Curve, Sweep]]) -> None:
-    """Draw the lines of `tockmark table --fit`, each over the sizes of its fit, unless the sweep
-    bends or the held-out size is off the line. At most EQUATIONS lines also get their equation."""
-    words = []
-    for curve, sweep in curves:
-        line = sweep.line
-        held_out = line.intercept + line.slope * line.held_out
-        if sweep.bend is None and abs(line.held_out_error) <= OFF * abs(held_out):
-            ends = [curve.x[-sweep.sizes], curve.x[-1]]
-            values = [line.intercept + line.slope * x for x in ends]
-            axes.plot(ends, values, color=GREY, linewidth=0.7, zorder=1, label="_fit")
-            words.append(f"{curve.label}: {listing.equation(sweep)}")
-    if words and len(words) <= EQUATIONS:
-        position: Any = {"xycoords": "axes fraction", "ha": "right", "fontsize": 6, "color": DARK}
-        axes.annotate("\n".join(words), (0.98, 0.04), **position)
 
 
 # Pictures that compare results.
@@ -306,7 +285,7 @@ def distributions(named: list[Named]) -> Sheet | None:
     if not varied:
         return None
     most = max(map(len, varied.values()))
-    sheet = Sheet("Distributions", named, len(varied), 1, max(2.2, 0.8 + 0.2 * most))
+    sheet = Sheet("Distributions", named, len(varied), 1, 1.9 + 0.22 * most)
     for axes, ((id_, icache), shown) in zip(sheet.panels, varied.items(), strict=True):
         cases = list(dict.fromkeys(spread.case for spread in shown))
         for spread in shown:
@@ -319,8 +298,8 @@ def distributions(named: list[Named]) -> Sheet | None:
         axes.set(title=f"{id_}{_cache_setting(icache)}", xlabel=shown[0].unit)
         axes.set(ylabel="% of samples\nat or below")
         axes.set(xlim=(0, max(spread.values[-1] for spread in shown) * 1.05), ylim=(0, 104))
-        outside: Any = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
-        axes.legend(**outside, title="median, worst", fontsize=7, handlelength=3)
+        below: Any = {"loc": "upper left", "bbox_to_anchor": (0, -0.35)}
+        axes.legend(**below, title="median, worst", fontsize=7.5, handlelength=3)
     return sheet
 
 
@@ -376,7 +355,7 @@ def before_after(named: list[Named]) -> Sheet | None:
     # Axes count from below: the last is on top.
     shown = sorted(kept, key=lambda id_: _geometric_mean(_every_ratio(moved[id_])))
     left, nearer = len(blocks) - len(moved), len(moved) - len(kept)
-    height = 1.3 + LINE * (subs + 0.6) * max(3, len(shown))
+    height = 1.8 + LINE * (subs + 0.6) * max(3, len(shown))
     sheet = Sheet(f"Net cycles of one operation, relative to {named[0].name}", named, height=height)
     (axes,) = sheet.panels
     names = list(dict.fromkeys(result_key for id_ in blocks for result_key in blocks[id_]))
@@ -393,14 +372,14 @@ def before_after(named: list[Named]) -> Sheet | None:
     axes.set_xscale("log")
     for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
         set_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.tick_params(axis="x", which="both", labelsize=7)
-    axes.xaxis.set_minor_locator(MaxNLocator(8))
+    axes.tick_params(axis="x", which="both", labelsize=7.5)
+    axes.xaxis.set_minor_locator(MaxNLocator(5))
     axes.set_yticks([at * (subs + 0.6) + (subs - 1) / 2 for at in range(len(shown))], shown)
     axes.set_ylim(-1, max(1, len(shown) * (subs + 0.6)))
     note = f"\n{left} benchmarks within 1 % of 1 are not drawn" if left else ""
     note += f"\n{nearer} with smaller changes are not drawn" if nearer else ""
-    axes.set_xlabel(f"ratio (left of 1: fewer cycles); a line spans a benchmark's parameters{note}")
-    sheet.body.legend(loc="outside lower center", ncols=2)
+    axes.set_xlabel(f"ratio (left of 1: fewer cycles)\na line spans a benchmark's parameters{note}")
+    sheet.legend()
     return sheet
 
 
@@ -468,8 +447,8 @@ def kernels(named: list[Named]) -> Sheet | None:
     ]
     spoken = " and ".join(dict.fromkeys(LANGS[entry.result.langs[0]] for entry in named))
     title = f"What kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
-    height = 1.0 + 0.23 * len(rows)
-    sheet = Sheet(title, named, height=height, conditions=built, width=NARROW)
+    height = 1.3 + 0.23 * len(rows)
+    sheet = Sheet(title, named, height=height, conditions=built)
     (axes,) = sheet.panels
     heights = {words: len(rows) - n for n, words in enumerate(rows)}
     for index, entry in enumerate(named):
@@ -487,11 +466,14 @@ def kernels(named: list[Named]) -> Sheet | None:
         axes.text(1.01, heights[words], ratios, **position)
     axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **position)
     axes.set_xscale("log")
+    left, right = map(math.log10, axes.get_xlim())
+    axes.set_xlim(10 ** math.floor(left), 10 ** math.ceil(right))
     axes.xaxis.set_major_formatter(FuncFormatter(shortened))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(list(heights.values()), list(heights))
     axes.set_ylim(0.3, len(rows) + 0.7)
     axes.set_xlabel(f"net cycles of one operation\nright: ratio to {named[0].name}")
-    sheet.body.legend(loc="outside lower center", ncols=2)
+    sheet.legend()
     return sheet
 
 
@@ -518,7 +500,7 @@ def layouts(named: list[Named]) -> Sheet | None:
         return None
     height = 1.1 + 0.11 * (len(with_ranges) + 1) * len(chosen)
     many = [f"{entry.result.layouts} layouts" for entry in with_ranges]
-    sheet = Sheet("Ranges over layouts", with_ranges, 1, len(caches), height, many)
+    sheet = Sheet("Ranges over layouts", with_ranges, len(caches), 1, height, many)
     for axes, icache in zip(sheet.panels, caches, strict=True):
         for index, entry in enumerate(with_ranges):
             column = entry.result.column(icache, entry.result.langs[0])
@@ -527,16 +509,13 @@ def layouts(named: list[Named]) -> Sheet | None:
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set(
             title=f"least to greatest{_cache_setting(icache)}",
-            xlabel="% of the median over the layouts",
+            xlabel="% of the median\n(next to each bar: the median in cycles)",
         )
         axes.set_yticks(range(len(chosen), 0, -1), list(chosen))
         axes.set_ylim(0.4, len(chosen) + 0.6)
         axes.use_sticky_edges = False
         axes.margins(x=0.2)
-        if axes is not sheet.panels[0]:
-            axes.tick_params(labelleft=False)
-    entries = sheet.panels[0].get_legend_handles_labels()
-    sheet.body.legend(*entries, loc="outside lower center", ncols=3)
+    sheet.legend()
     return sheet
 
 
@@ -569,9 +548,8 @@ def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) 
         y = len(rows) - n + 0.4 - step * (index + 0.5)
         axes.barh(y, high - low, step * 0.9, left=low, **style)
         median = text.trimmed(text.rounded(row.per_op) or 0, 2)
-        axes.text(high, y, f" {median}", va="center", fontsize=6)
-    label = in_legend(f"{name}: the median in cycles next to its bar")
-    axes.barh([0], [0], label=label, **style)
+        axes.text(high, y, f" {median}", va="center", fontsize=7.5)
+    axes.barh([0], [0], label=in_legend(name), **style)
 
 
 DRAWERS = (
@@ -644,11 +622,10 @@ def _sheet(
     across: int = 1,
     height: float = 3.2,
     labels: list[str] | None = None,
-    width: float = WIDTH,
 ) -> Sheet:
     """Draw a panel for each group of curves. A label has the same style in all panels, and the
     markers of coinciding curves remain visible."""
-    sheet = Sheet(title, named, -(-len(panels) // across), across, height, width=width)
+    sheet = Sheet(title, named, -(-len(panels) // across), across, height)
     labels = labels or _labels(panels.values())
     for axes, curves in zip(sheet.panels, panels.values(), strict=False):
         for curve in curves:
@@ -669,18 +646,6 @@ def _labels(panels: Iterable[list[Curve]]) -> list[str]:
 def _top(panels: Iterable[list[Curve]]) -> float:
     """Return the largest y of all curves."""
     return max(max(curve.y) for curves in panels for curve in curves)
-
-
-def _one_legend(sheet: Sheet) -> None:
-    """Add one legend for all panels."""
-    entries: dict[str, Any] = {}
-    for axes in sheet.panels:
-        labelled = {str(line.get_label()): line for line in axes.get_lines()}
-        entries |= {name: line for name, line in labelled.items() if not name.startswith("_")}
-    longest = max(map(len, entries))
-    across = max(1, min(5, len(entries), int(LETTERS * sheet.width / WIDTH) // (longest + HANDLE)))
-    names, drawn = list(entries), list(entries.values())
-    sheet.body.legend(drawn, names, loc="outside lower center", ncols=across)
 
 
 def _from_zero(axes: Axes, named: list[Named]) -> None:
@@ -726,8 +691,8 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
 
 def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Markup]]:
     """Return the pictures of a group of benchmarks, such as sweeps, from the results of the first
-    columns, or from results with more links. Rows that run no kernel code are drawn of one result.
-    """
+    columns, or from results with more links. Rows that run kernel code are drawn of all of them,
+    with one cache setting; others of one result."""
     defined = site.catalogue.benchmarks
     touching = any(defined[id_].touches == "kernel" for id_ in ids if id_ in defined)
     named = []
@@ -736,7 +701,8 @@ def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Ma
             keys = [key for key, row in column.rows.items() if row.id in ids]
             results = [column.result_of(key) for key in keys[:1]]
             for result in results:
-                rows = tuple(row for row in result.rows if row.id in ids)
+                settings = [columns.icache] if touching else result.icaches
+                rows = tuple(r for r in result.rows if r.id in ids and r.icache in settings)
                 named.append(Named(name, replace(result, rows=rows)))
     shown = named[: SHOWN if touching else 1]
     # The tables show each row's distribution and its range over layouts.

@@ -19,8 +19,9 @@ from matplotlib.figure import Figure
 from tockmark.show.table import Named
 
 FORMATS = ("svg", "png")
-WIDTH, NARROW = 8.0, 4.8  # inches; the second is readable on a phone
-FOOT = 20  # characters of the sources in an inch
+WIDTH = 4.8  # inches, readable on a phone
+HEAD, FOOT = 44, 83  # characters of a line of the title, and of the sources
+LETTERS, HANDLE = 70, 9  # characters of a legend's line, and of a label's handle
 DPI = 120
 
 # Colours of different lightness (after Okabe and Ito), with markers and dashes.
@@ -52,6 +53,7 @@ STYLE: Any = {
     "lines.markersize": 4,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    "figure.constrained_layout.h_pad": 0.08,  # inches
     "text.parse_math": False,  # a kernel's name may contain a dollar sign
     "svg.fonttype": "none",  # keeps text small and searchable
     "svg.hashsalt": "tockmark",
@@ -76,30 +78,38 @@ class Sheet:
         across: int = 1,
         height: float = 3.2,
         conditions: list[str] | None = None,
-        width: float = WIDTH,
     ) -> None:
         """Lay out the panels. `conditions` are added to the results' sources."""
-        self.width = width
         sources = [
             line
             for n, entry in enumerate(named)
             for more in [f" · {conditions[n]}" if conditions else ""]
-            for line in wrap(source(entry, len(named) > 1) + more, int(FOOT * width))
+            for line in wrap(source(entry, len(named) > 1) + more, FOOT)
         ]
+        titles = wrap(title, HEAD)
         foot = 0.17 * len(sources)
-        top = 0.35 + height * down
-        self.figure = Figure(figsize=(width, top + foot), dpi=DPI, layout="constrained")
+        top = 0.17 + 0.18 * len(titles) + height * down
+        self.figure = Figure(figsize=(WIDTH, top + foot), dpi=DPI, layout="constrained")
         FigureCanvasAgg(self.figure)
         parts: Any = self.figure.subfigures(2, 1, height_ratios=[top, foot])
         self.body, below = parts
-        self.body.suptitle(title, fontsize=11, fontweight="bold")
+        self.body.suptitle("\n".join(titles), fontsize=11, fontweight="bold")
         for n, line in enumerate(sources):
             below.text(
                 *(0.012, 1 - (n + 0.5) / len(sources), line),
-                **{"fontsize": 6.5, "color": DARK, "va": "center"},
+                **{"fontsize": 7.5, "color": DARK, "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
         self.panels: list[Axes] = list(self.grid.flat)
+
+    def legend(self) -> None:
+        """Draw one legend with the labels of all panels."""
+        handles: dict[str, Any] = {}
+        for axes in self.panels:
+            drawn, labels = axes.get_legend_handles_labels()
+            handles |= dict(zip(labels, drawn, strict=True))
+        across = max(1, min(len(handles), LETTERS // (max(map(len, handles)) + HANDLE)))
+        self.body.legend([*handles.values()], [*handles], loc="outside lower center", ncols=across)
 
 
 Drawer = Callable[[list[Named]], Sheet | None]

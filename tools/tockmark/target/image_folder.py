@@ -30,7 +30,7 @@ from tockmark import __version__
 from tockmark.base import processes
 from tockmark.base.documents import Part, Sha256
 from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
-from tockmark.base.files import is_device_or_pipe, reading, replaced_folder
+from tockmark.base.files import reading, replaced_folder
 from tockmark.base.paths import shown
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
 from tockmark.target.board import BoardProfile, Room, unmeasurable_reason
@@ -115,11 +115,6 @@ class ImageManifest(Part, frozen=True, omit_defaults=False):
         flashes = [boot.flash for boot in self.boots]
         contents = {self.kernel.file, *flashes, *(a.tab for a in apps), *(a.elf for a in apps)}
         return {MANIFEST, README, *contents}
-
-    def __post_init__(self) -> None:
-        names = [(boot.name, boot.lang) for boot in self.boots]
-        if len(set(names)) < len(names):
-            raise ValueError("it lists a boot twice")
 
 
 class _Versioned(msgspec.Struct):
@@ -527,8 +522,6 @@ def flash_with_apps(
 ) -> bytes:
     """Return the content of a flash file with its apps replaced by a boot's, as tockloader
     does it. TockmarkError if it has another kernel. The file is not changed."""
-    if is_device_or_pipe(file):  # reading it may never end
-        raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")
     with reading(file, "give a flash file with the kernel", "the flash file "):
         present = file.read_bytes()
     expected = (folder.folder / boot.flash).read_bytes()

@@ -47,9 +47,7 @@ def test_a_picture_shows_its_units_and_provenance(name: str, named: list[Named])
         labelled = [axes.get_xlabel(), axes.get_ylabel()]
         if name == "memory-bandwidth":  # panels of one row and one column share their scales
             labelled = [sheet.grid[-1][0].get_xlabel(), sheet.grid[0][0].get_ylabel()]
-        if name == "instruction-cache":
-            labelled[1] = sheet.panels[0].get_ylabel()
-        if name == "sweeps":
+        if name in ("instruction-cache", "context-switch", "sweeps"):
             labelled[1] = sheet.grid[0][0].get_ylabel()
         if name in ("before-after", "kernels"):  # this axis has the names of rows
             labelled[1] = axes.get_yticklabels()[0].get_text()

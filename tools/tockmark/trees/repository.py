@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tockmark.base import processes
 from tockmark.base.errors import TockmarkError, file_name, printable_text, quoted
-from tockmark.base.paths import shown, worktrees
+from tockmark.base.paths import shown, user_folder
 from tockmark.base.processes import Bounds, Output, process_holding
 from tockmark.base.watcher import GRACE
 
@@ -267,7 +267,7 @@ def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
     common = repository.common
     name = file_name((common.parent if common.name == ".git" else common).name)
     digest = hashlib.sha256(os.fsencode(common.resolve())).hexdigest()
-    folder = worktrees() / f"{name}-{digest[:8]}" / str(side)
+    folder = user_folder("cache") / f"{name}-{digest[:8]}" / str(side)
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     try:
