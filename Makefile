@@ -178,7 +178,7 @@ apps-cortex-m4: apps qemu-tools
 ifneq ($(filter bench,$(MAKECMDGOALS)),)
 $(info bench: $(if $(wildcard build/sim/cw310/earlgrey-sim),build what has changed and run the suite on the simulator: about a minute,set up, build simulator, kernels and apps, run the suite: about five minutes on two cores, later about one))
 endif
-bench: build
+bench: sim kernel apps-2
 	@echo 'bench: running the suite on the baseline kernel; the Tock columns are committed files'
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 

@@ -156,7 +156,7 @@ def test_an_error_is_one_line(
     text = repacked(idle, tmp_path / "text.tab", metadata=lambda old: b"a\n")
     other = b'only-for-boards = "hail, imix"\n'
     others = repacked(idle, tmp_path / "others.tab", metadata=lambda old: other + old)
-    link, pipe = tmp_path / "link.tab", tmp_path / "pipe.tab"
+    link = tmp_path / "link.tab"
     with tarfile.open(link, "w") as archive:
         member = tarfile.TarInfo("rv32imc.tbf")
         member.type, member.linkname = tarfile.SYMTYPE, "/another-folder"
@@ -165,15 +165,13 @@ def test_an_error_is_one_line(
         content = b'name = "link"\ntab-version = 1\n'
         metadata.size = len(content)
         archive.addfile(metadata, io.BytesIO(content))
-    os.mkfifo(pipe)
     longer = tmp_path / "long.tab"
     longer.write_bytes(syscall.read_bytes()[:-9000])
     cases: list[tuple[tuple[str | Path, ...], str]] = [
         ((bad,), "bad.tab: not a TAB: "),
         ((longer,), "long.tab: not a TAB: "),
         ((tmp_path / "gone.tab",), "cannot read "),
-        ((tmp_path,), "is not a file. Give TABs"),
-        ((pipe,), "pipe.tab is not a file. Give TABs"),
+        ((tmp_path,), "cannot read "),
         ((arm,), "arm.tab has no program for rv32imc; it has: cortex-m4. Build it for rv32imc"),
         ((none,), "none.tab is damaged: its program for rv32imc has no valid header"),
         ((cut,), "cut.tab is damaged"),

@@ -107,7 +107,8 @@ def check_writable(
             raise TockmarkError(f"cannot write {shown(path)}: {error.strerror}") from error
         if path.is_dir():
             raise TockmarkError(f"{shown(path)}: it is a folder", "give the name of a file")
-        old = _type_of(path, _start(path))
+        with reading(path), path.open("rb") as file:
+            old = _type_of(path, file.read(LOOKED_AT))
         new = "a result" if path.suffix == ".json" else old
         new = _named(form) if form is not None else new
         if isinstance(contents, Mapping):
@@ -169,22 +170,12 @@ def replaced_folder(out: Path) -> Iterator[Path]:
             yield new
             if target.exists():
                 target.rename(old)
-            try:
-                new.rename(target)
-            except OSError:
-                if old.exists():
-                    old.rename(target)
-                raise
+            new.rename(target)
     except OSError as error:
         raise TockmarkError(
             f"cannot write {shown(out)}: {error.strerror}; the old folder is unchanged",
             "free some space, or give another folder",
         ) from error
-
-
-def _start(path: Path) -> bytes:
-    with reading(path), path.open("rb") as file:
-        return file.read(LOOKED_AT)
 
 
 def _named(form: str) -> str:

@@ -23,8 +23,8 @@ VENVS = ".venvs"  # environments; .venv is a link to one of them (tools/setup.sh
 HOME = "TOCKMARK_HOME"  # the environment variable with the folder for all output
 
 
-def _user_folder(kind: str) -> Path:
-    """Return the user's folder for the tool's `cache`, `config` or `data`."""
+def user_folder(kind: str) -> Path:
+    """Return the user's folder for the tool's `cache`, `config` or `data`; it may not exist."""
     if home := os.environ.get(HOME):
         return Path(home).absolute() / kind
     import platformdirs  # here, because it loads slowly
@@ -38,17 +38,12 @@ def _output_folder(folder: Path, kind: str) -> Path:
     user's folder of the same name."""
     if not INSTALLED and not os.environ.get(HOME) and writable(folder):
         return folder
-    return _user_folder(kind) / folder.name
+    return user_folder(kind) / folder.name
 
 
 def writable(folder: Path) -> bool:
     """Return whether a folder can be written to or created."""
     return os.access(next(path for path in (folder, *folder.parents) if path.exists()), os.W_OK)
-
-
-def config() -> Path:
-    """Return the user's folder for settings, such as keys; it may not exist."""
-    return _user_folder("config")
 
 
 BOARDS = ROOT / "boards"
@@ -94,13 +89,6 @@ def shown(path: Path) -> str:
         return printable_text(str(Path(os.path.realpath(path)).relative_to(Path.cwd())))
     except ValueError:
         return printable_text(str(path))
-
-
-def worktrees() -> Path:
-    """Return the folder for worktrees of the user's checkout.
-
-    It is outside this checkout, whose Cargo settings would apply to them."""
-    return _user_folder("cache")
 
 
 def check_environment(script: str) -> None:

@@ -23,13 +23,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tockmark.base import watcher
-from tockmark.base.errors import INCOMPLETE, TockmarkError, quoted
+from tockmark.base.errors import INCOMPLETE, TockmarkError
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -79,12 +79,6 @@ class Child:
     _texts: dict[IO[bytes], io.TextIOWrapper] = field(default_factory=dict)
 
     @property
-    def stdin(self) -> IO[bytes]:
-        """The pipe to its stdin, if it was started with PIPE."""
-        assert self.process.stdin is not None
-        return self.process.stdin
-
-    @property
     def stdout(self) -> IO[bytes]:
         """The pipe from its stdout, if it was started with PIPE; `lines` also checks the bounds."""
         assert self.process.stdout is not None
@@ -119,7 +113,7 @@ class Child:
             if remaining < 0:
                 self.too_much()
                 return
-            yield strip_newline(line)
+            yield line[:-1].rstrip("\r") if line.endswith("\n") else line
 
     def wait(self, seconds: float | None = None) -> int | None:
         """Wait at most `seconds` for its end; return its exit code, or None if it still runs."""
@@ -308,24 +302,6 @@ def follow(
         raise
     _limit_log(child, how.get("stdout"))
     return child
-
-
-def process_holding(path: Path) -> str:
-    """Return in words the user's process with the lowest number that has a file or folder open, or
-    an empty text."""
-    there, own = os.path.realpath(path), os.getpid()
-    for number in sorted(int(name) for name in os.listdir("/proc") if name.isdecimal()):
-        with suppress(OSError):
-            for handle in os.listdir(f"/proc/{number}/fd"):
-                if number != own and os.readlink(f"/proc/{number}/fd/{handle}") == there:
-                    words = Path(f"/proc/{number}/cmdline").read_text(errors="replace")
-                    return f"process {number} ({quoted(words.replace(chr(0), ' ').strip())})"
-    return ""
-
-
-def strip_newline(line: str) -> str:
-    """Return a line without its newline; a part of a line is unchanged."""
-    return line[:-1].rstrip("\r") if line.endswith("\n") else line
 
 
 @contextmanager

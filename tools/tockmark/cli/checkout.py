@@ -4,17 +4,17 @@
 `patch` prepares the checkout for the suite, `judge` measures what a change costs, and `bisect`
 finds the commit that changed a cost."""
 
-import hashlib
 import shlex
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
+from msgspec import structs
 from typer import Argument, Exit, Option
 
 from tockmark.base import paths
@@ -44,6 +44,7 @@ from tockmark.target import board as boards
 from tockmark.target.image import AppBuild
 from tockmark.target.protocol import Ability, require_ability
 from tockmark.target.run import RunOptions, Suite
+from tockmark.target.sources import digest_of
 from tockmark.trees import builds, patch
 from tockmark.trees.builds import (
     LINK_ARGS,
@@ -105,7 +106,7 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
     command = builds.BuildCommand(build, elf or "") if build is not None else stored
     assert command is not None
     if elf is not None:
-        command = replace(command, elf=elf)
+        command = structs.replace(command, elf=elf)
     elf_path = PurePosixPath(command.elf) if command.elf else None
     steps = Recipe(command.command, elf_path, None if no_patch else our_patch())
     builds.store_build_command(tree, command)
@@ -114,12 +115,8 @@ def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Re
 
 def our_patch() -> Patch:
     """Return the patch of `tockmark patch`, for trees that do not have it yet."""
-    digest = hashlib.sha256()
-    for folder in (paths.KERNEL_PATCHES, paths.PERF):
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            content = path.read_bytes()
-            digest.update(f"{path.relative_to(paths.ROOT)}\0{len(content)}\0".encode() + content)
-    return Patch(digest.hexdigest(), apply_patch)
+    files = (path for top in (paths.KERNEL_PATCHES, paths.PERF) for path in top.rglob("*"))
+    return Patch(digest_of(filter(Path.is_file, files)), apply_patch)
 
 
 @verb(
@@ -374,11 +371,11 @@ def judge_verb(
         request = report.JudgeOptions(settings, wanted, allowed, max_links, profiles, waits, output)
         start = time.monotonic()
         with sides.built(fresh) as pair:
-            judgement = report.judge_change(pair, request, start)
+            judged = report.judge_change(pair, request, start)
     if comment is not None:
-        write_whole({comment: report.markdown(judgement)})
-    options.show(report.as_json(judgement) if as_json else report.render(judgement, every))
-    raise Exit(judgement.exit_code)
+        write_whole({comment: report.markdown(judged)})
+    options.show(report.as_json(judged) if as_json else report.render(judged, every))
+    raise Exit(judged.judgement.exit_code)
 
 
 @contextmanager

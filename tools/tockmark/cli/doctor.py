@@ -46,11 +46,6 @@ class Examined:
         return f"{mark} {self.name:26}{state}" + ("" if self.good else f": {self.todo}")
 
 
-def examine() -> list[Examined]:
-    """Check everything that `make setup` and `make build` install or build."""
-    return [*_programs(), *_packages(), *_products(), *_folders(), _cached_boots()]
-
-
 def doctor_text(findings: list[Examined]) -> str:
     """Return the findings and a line of summary."""
     bad = sum(not finding.good for finding in findings)
@@ -97,7 +92,9 @@ def _builders() -> Iterator[Examined]:
         "rustup": rustup,
     }.items():
         yield Examined(name, _version([name, "--version"]), None, todo)
-    yield Examined("picolibc for RISC-V", _picolibc(), None, SETUP)
+    specs = _output([paths.GCC, "-print-file-name=picolibc.specs"])
+    picolibc = specs if Path(specs).is_absolute() else None
+    yield Examined("picolibc for RISC-V", picolibc, None, SETUP)
     yield Examined(f"Rust for {RUST_TARGET[:12]}", _rust_target(), None, SETUP)
 
 
@@ -131,7 +128,7 @@ def _folders() -> Iterator[Examined]:
     for name, path in {
         "cache and scratch": paths.WRITTEN,
         "new results": paths.NEW_RESULTS,
-        "the user's settings": paths.config(),
+        "the user's settings": paths.user_folder("config"),
     }.items():
         writable = paths.shown(path) if paths.writable(path) else None
         yield Examined(name, writable, None, f"set {paths.HOME} to a writable folder")
@@ -156,11 +153,6 @@ def _version(command: list[str]) -> str | None:
     """Return the first version number in the output of a command, or None."""
     match = re.search(r"\d+(\.\d+)+", _output(command))
     return match[0] if match else None
-
-
-def _picolibc() -> str | None:
-    path = _output([paths.GCC, "-print-file-name=picolibc.specs"])
-    return path if Path(path).is_absolute() else None
 
 
 def _rust_target() -> str | None:
@@ -202,7 +194,7 @@ def doctor_verb(
     if clear_cache:
         _clear(cache.default_cache(), as_json)
         raise Exit(OK)
-    findings = examine()
+    findings = [*_programs(), *_packages(), *_products(), *_folders(), _cached_boots()]
     options.show(doctor_json(findings) if as_json else doctor_text(findings))
     raise Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
 

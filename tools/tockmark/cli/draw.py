@@ -4,9 +4,8 @@
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 from typer import Argument, Exit, Option
 
@@ -29,11 +28,7 @@ QUIET = 2.0  # seconds before the first line of progress
 STUDY = paths.RESULTS / "paper-2021.json"
 
 
-class PictureFormat(StrEnum):
-    """The formats of a picture's file."""
-
-    SVG = "svg"
-    PNG = "png"
+PictureFormat = Literal["svg", "png"]
 
 
 def _draw(
@@ -52,7 +47,7 @@ def _draw(
             else "run more of the suite (`tockmark list` shows all rows)",
         )
     files_by_path = {
-        output / f"{name}.{form.value}": plot.rendered(sheet.figure, form.value)
+        output / f"{name}.{form}": plot.rendered(sheet.figure, form)
         for name, sheet in sheets.items()
     }
     write_whole(files_by_path)
@@ -97,9 +92,7 @@ def site_verb(
         str | None,
         Option(help="Write only these pictures, separated by commas, or `all`, and no pages."),
     ] = None,
-    form: Annotated[
-        PictureFormat, Option("--format", help="Format of --picture.")
-    ] = PictureFormat.SVG,
+    form: Annotated[PictureFormat, Option("--format", help="Format of --picture.")] = "svg",
     only: options.Only = None,
 ) -> None:
     """Write results as static pages, which need no server and no network.

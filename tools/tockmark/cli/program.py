@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, ParamSpec
 
 import typer
+from typer._click._textwrap import TextWrapper
 from typer.core import TyperCommand, TyperGroup
 
 from tockmark import __version__
@@ -45,6 +46,8 @@ from tockmark.show import text
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
+
+TextWrapper.wordsep_re = TextWrapper.wordsep_simple_re  # help breaks no word at a hyphen
 
 NEVER = ""  # the meaning of an exit code that this verb does not use
 _ARGUMENT = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""

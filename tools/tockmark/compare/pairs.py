@@ -160,17 +160,6 @@ def warn_uncounted(name: str, result: Result) -> None:
         )
 
 
-def check_kind(base: Result, new: Result, name: str) -> None:
-    """Raise TockmarkError if one result is a board's and the other a simulator's: a board's has
-    wider margins."""
-    if base.simulated != new.simulated:
-        kind = {True: "a simulator's", False: "a board's"}
-        raise TockmarkError(
-            f"{name} is {kind[new.simulated]}, but the base is {kind[base.simulated]}",
-            "use `tockmark board agree` to compare them, or --force to judge them anyway",
-        )
-
-
 def _hashed(name: str | None, sha256: str | None) -> str:
     return " ".join([*([name] if name else []), *([f"sha256 {sha256[:12]}"] if sha256 else [])])
 
@@ -429,8 +418,12 @@ def compare(
     check_timed(name, new, force)
     factors = differing_factors(base, new)
     check_factors(factors, name, force, cores=not strict)
-    if strict and not force:
-        check_kind(base, new, name)
+    if strict and not force and base.simulated != new.simulated:  # a board has wider margins
+        kind = {True: "a simulator's", False: "a board's"}
+        raise TockmarkError(
+            f"{name} is {kind[new.simulated]}, but the base is {kind[base.simulated]}",
+            "use `tockmark board agree` to compare them, or --force to judge them anyway",
+        )
     warn_uncounted(name, new)
     usable: list[tuple[Row, Row]] = []
     gone, added, unusable = [], [], []

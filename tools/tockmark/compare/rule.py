@@ -368,12 +368,6 @@ def touches(row: Row, catalogue: Catalogue) -> str:
     return benchmark.touches if benchmark else "kernel"
 
 
-def runs_same_code(base: Row, new: Row, catalogue: Catalogue) -> bool:
-    """Return whether two rows of the apps' own run the same code: in two languages only a body in
-    assembly does."""
-    return base.lang == new.lang or bool(catalogue.benchmarks[base.id].bodies)
-
-
 @dataclass(frozen=True)
 class Rule:
     """The rule for the rows of two sides."""
@@ -397,9 +391,15 @@ class Rule:
             if touches(b, catalogue) == "app"
             and b.sound
             and n.sound
-            and runs_same_code(b, n, catalogue)
+            # Two languages have only bodies in assembly in common.
+            and (b.lang == n.lang or catalogue.benchmarks[b.id].bodies)
         ]
-        noise = [(base, _noise(base, new), _noise_limit(base, catalogue)) for base, new in own]
+        # The limits exceed the differences between committed results, which put the same apps at
+        # other addresses. Compiled code may differ.
+        noise = [
+            (b, _noise(b, n), NOISE_OF_BODY if catalogue.benchmarks[b.id].bodies else NOISE)
+            for b, n in own
+        ]
         changed_apps = tuple(base for base, new in own if _app_row_changed(base, new))
         noisy = tuple(base for base, eta, limit in noise if eta > limit)
         widest = max((eta for _, eta, limit in noise if eta <= limit), default=0)
@@ -446,14 +446,6 @@ def _noise(base: Row, new: Row) -> float:
     if base.icache is False or not is_slope or min(before, after) <= 0:
         return 0
     return abs(math.log(after / before)) if abs(after - before) > 1 else 0
-
-
-def _noise_limit(row: Row, catalogue: Catalogue) -> float:
-    """Return the largest |d| of an app's own row that may be noise. It exceeds the difference
-    between any two committed results, whose kernels put the same apps at other addresses. Compiled
-    code may differ."""
-    benchmark = catalogue.benchmarks.get(row.id)
-    return NOISE_OF_BODY if benchmark is not None and benchmark.bodies else NOISE
 
 
 def _app_row_changed(base: Row, new: Row) -> bool:

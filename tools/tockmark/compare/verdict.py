@@ -7,7 +7,7 @@ beyond a limit only if the cycles did not certainly fall.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -186,15 +186,6 @@ class Judgement:
         if self.limit is Limit.HARD:
             return REGRESSION
         return INCOMPLETE if self.warnings else OK
-
-    def with_rows(self, rows: Iterable[RowVerdict]) -> "Judgement":
-        """Return the judgement with further rows added."""
-        return replace(self, rows=sorted_verdicts([*self.rows, *rows]))
-
-    def with_functions(self, where: Mapping[str, str]) -> "Judgement":
-        """Return the judgement with the functions that changed, by label of the row."""
-        rows = tuple(replace(row, where=where.get(row.row.label, row.where)) for row in self.rows)
-        return replace(self, rows=rows)
 
 
 def sorted_verdicts(rows: Sequence[RowVerdict]) -> tuple[RowVerdict, ...]:

@@ -25,7 +25,7 @@ from tockmark.compare.pairs import DEFAULT_MARGINS, Comparison, compare
 from tockmark.compare.spread import Spread, committed_spread, paired_spread
 from tockmark.compare.verdict import Judgement, RowVerdict, judge_comparison
 from tockmark.latency.chain import check_points
-from tockmark.latency.report import StoredLatency, format_file, wait_verdicts
+from tockmark.latency.report import format_file, wait_verdicts
 from tockmark.latency.run import ALARMS, LatencyOptions, RunLoad, loads_for, measure
 from tockmark.profile.run import load_kernel_program
 from tockmark.result import file
@@ -240,21 +240,12 @@ def compared_waits(
     stored in `folder`. Raise TockmarkError if an alarm did not come, or a stage is missing."""
     verdicts: list[RowVerdict] = []
     for icache in options.icaches if loads else ():
-        base, head = _measured_waits(kernels, loads, options, icache, folder)
-        verdicts += wait_verdicts(base, head)
+        measured, cached = [], ICACHE[icache]
+        for side, kernel in zip(("base", "head"), kernels, strict=True):
+            print_message(f"{side}: how long an alarm waits, i-cache {cached}")
+            side_options = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
+            latency = measure(side_options, lambda text: print_message(f"  {text}"))
+            write_whole({folder / f"{side}-waits-{cached}.json": format_file(latency)})
+            measured.append(latency)
+        verdicts += wait_verdicts(*measured)
     return verdicts
-
-
-def _measured_waits(
-    kernels: Sequence[KernelElf],
-    loads: tuple[RunLoad, ...],
-    options: RunOptions,
-    icache: bool,
-    folder: Path,
-) -> Iterator[StoredLatency]:
-    for side, kernel in zip(("base", "head"), kernels, strict=True):
-        print_message(f"{side}: how long an alarm waits, i-cache {ICACHE[icache]}")
-        options_for_side = LatencyOptions(kernel, options.board, icache, ALARMS, loads)
-        latency = measure(options_for_side, lambda text: print_message(f"  {text}"))
-        write_whole({folder / f"{side}-waits-{ICACHE[icache]}.json": format_file(latency)})
-        yield latency

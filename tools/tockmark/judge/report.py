@@ -19,7 +19,7 @@ from tockmark.base.paths import shown
 from tockmark.base.processes import thread_pool
 from tockmark.compare.limits import Limits
 from tockmark.compare.pairs import Pair as ComparedPair
-from tockmark.compare.verdict import SAME_KERNEL, Judgement, RowVerdict
+from tockmark.compare.verdict import SAME_KERNEL, Judgement, RowVerdict, sorted_verdicts
 from tockmark.judge.engine import (
     MAX_LINKS,
     MAX_PAIRS,
@@ -31,7 +31,13 @@ from tockmark.judge.engine import (
 )
 from tockmark.profile import diff
 from tockmark.profile.diff import UNNAMED, Diff, Growth, diff_profiles, growth
-from tockmark.profile.run import ProfileOptions, profile, program_with_lines, simulators
+from tockmark.profile.run import (
+    ProfileOptions,
+    profile,
+    program_with_lines,
+    simulators,
+    traced_boot,
+)
 from tockmark.profile.symbols import readable
 from tockmark.show import text
 from tockmark.show.comparison import differing_lines
@@ -158,12 +164,9 @@ def stack_depth(options: ProfileOptions, catalogue: Catalogue) -> Depth:
         patches = {"tm_most_samples": SAMPLES}
         image = build_image(boots[name], options.apps, options.kernel, options.board, out, patches)
         start = Start(name, image.flash, options.icache, panics=options.kernel.panics)
-        session = tracing.start_here(start, "--uart", str(out / "uart.log"), "--itrace", "-")
         stacks = [(slot.ram_start, slot.symbols[APP_TOP]) for slot in image.slots]
-        try:
-            deepest |= deepest_stacks(session.lines(), own, stacks)
-        finally:
-            session.stop()
+        with traced_boot(tracing, start) as (simulation, _):
+            deepest |= deepest_stacks(simulation.lines(), own, stacks)
     return Depth(deepest["kernel"] if own else None, deepest["app"])
 
 
@@ -273,9 +276,14 @@ class Report:
     def judgement(self) -> Judgement:
         """The verdicts on all rows, and on how long alarms wait."""
         where = {diff_.base.label: where_text(diff_) for diff_ in reversed(self.where.values())}
-        judgement = self.judged.judgement.with_functions(where).with_rows(self.waits)
-        same = self.identical and SAME_KERNEL not in judgement.cautions
-        return replace(judgement, cautions=(*[SAME_KERNEL] * same, *judgement.cautions))
+        judged = self.judged.judgement
+        rows = [replace(row, where=where.get(row.row.label, row.where)) for row in judged.rows]
+        same = self.identical and SAME_KERNEL not in judged.cautions
+        return replace(
+            judged,
+            rows=sorted_verdicts([*rows, *self.waits]),
+            cautions=(*[SAME_KERNEL] * same, *judged.cautions),
+        )
 
     @property
     def next_steps(self) -> str:
@@ -283,10 +291,6 @@ class Report:
         links = 2 * max(map(int, self.judged.comparison.links))
         paired = "" if self.judged.paired else ", or commits, which are linked in pairs"
         return next_steps(self.judgement, f"give --links {links}{paired}")
-
-    @property
-    def exit_code(self) -> int:
-        return self.judgement.exit_code
 
     @property
     def caveats(self) -> list[str]:

@@ -111,11 +111,6 @@ class KernelFamily(Part, frozen=True):
         return msgspec.structs.replace(self, stage=stages, begins=begins)
 
     @property
-    def look_stage(self) -> Stage:
-        """The stage that ends where the kernel reads its pending interrupts."""
-        return next(stage for stage in self.stage if stage.name == self.looks)
-
-    @property
     def served_number(self) -> int:
         """The number of the stage whose point is passed for alarms only."""
         return [stage.name for stage in self.stage].index(self.served)

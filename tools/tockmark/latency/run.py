@@ -10,14 +10,13 @@ with interrupts off. The worst alarm is also traced, from its due time to its up
 a stretch are shown by stack.
 """
 
-import bisect
 import re
-import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -57,13 +56,18 @@ from tockmark.latency.report import (
     StoredLatency,
     WorstAlarm,
 )
-from tockmark.profile.run import Codes, instructions, load_kernel_program, simulators
+from tockmark.profile.run import (
+    Codes,
+    instructions,
+    load_kernel_program,
+    simulators,
+    traced_boot,
+)
 from tockmark.profile.sample import (
     HEADING,
     INSN,
     MODE,
     PC,
-    Step,
     charge_cycles,
     find_contexts,
     parse,
@@ -106,9 +110,6 @@ _WRAPS = re.compile(
     r"^(\{|map(_or)?$|find$|(try_)?fold$|process_map_or$|with_driver|access_grant|kernel_loop)"
 )
 _WRITTEN = re.compile(r" x(\d+)=([0-9a-f]{8})")
-
-Where = Callable[[Step], tuple[Frame, ...]]
-Owner = Callable[[Step], int]
 
 
 class RunLoad(Part, frozen=True):
@@ -254,7 +255,7 @@ class Measurement:
         lines = self._trace(boot.image, alarm.due, alarm.ends[-1])
         names = [stage.name for stage in self.family.stage]
         cycles = dict(zip(names, alarm.stages, strict=True))
-        parts = _Codes(self.kernel, boot.image).stacks(lines)
+        parts = hottest_stacks(lines, Codes(self.kernel, boot.image))
         return WorstAlarm(boot.load.name, alarm.whole, cycles, parts)
 
     def stretches(self, ran: RanBoot) -> Iterable[LongestStretch]:
@@ -262,10 +263,11 @@ class Measurement:
         first = ran.alarms[0].due
         last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
         lines = self._trace(ran.image, first, last)
-        codes = _Codes(self.kernel, ran.image)
-        for kind, span in longest_spans(self.family, self.kernel, codes.owner, lines).items():
+        codes = Codes(self.kernel, ran.image)
+        owner = partial(codes.owner, True)
+        for kind, span in longest_spans(self.family, self.kernel, owner, lines).items():
             if span.cycles:
-                parts = codes.stacks(lines[span.start : span.end])
+                parts = hottest_stacks(lines[span.start : span.end], codes)
                 yield LongestStretch(kind, span.cycles, ran.load.name, parts)
 
     def _image(self, load: RunLoad, first: int, count: int) -> Image:
@@ -313,38 +315,9 @@ class Measurement:
         """Return the instructions of a boot between two cycles."""
         options, target = self.options, self._tracing.configured(self._limits(end))
         begin = Start(image.flash.stem, image.flash, options.icache, panics=options.kernel.panics)
-        with tempfile.NamedTemporaryFile() as uart:
-            tracing = target.start_here(
-                begin, "--uart", uart.name, "--itrace", "-", "--from", str(start), "--to", str(end)
-            )
-            try:
-                return list(instructions(tracing.lines()))
-            finally:
-                tracing.stop()
-                tracing.ending()
-                self.cycles += end
-
-
-class _Codes:
-    """The code of a boot: the kernel's and each app's."""
-
-    def __init__(self, kernel: Program, image: Image) -> None:
-        self._codes = Codes(kernel, image)
-        self._starts = [slot.flash_start for slot in image.slots]
-
-    def owner(self, address: int) -> int:
-        """Return the number of the app at an address in user mode."""
-        return max(bisect.bisect_right(self._starts, address) - 1, 0)
-
-    def stacks(self, lines: list[str]) -> tuple[StackPart, ...]:
-        """Return the cycles of trace lines by stack."""
-        codes = self._codes
-        codes.look_up((line[MODE] == "U", int(line[PC], 16)) for line in lines)
-        return hottest_stacks(
-            lines,
-            lambda step: codes.code_of(step)[1].frames(step.pc),
-            lambda step: codes.code_of(step)[0],
-        )
+        self.cycles += end
+        with traced_boot(target, begin, "--from", str(start), "--to", str(end)) as (simulation, _):
+            return list(instructions(simulation.lines()))
 
 
 @dataclass(frozen=True)
@@ -455,7 +428,8 @@ def longest_spans(
 ) -> dict[str, Span]:
     """Return the longest span of each kind in a trace without its heading. `owner` returns the app
     at an address in user mode."""
-    looks = {*stage_addresses(kernel, family.look_stage)}
+    look_stage = next(stage for stage in family.stage if stage.name == family.looks)
+    looks = {*stage_addresses(kernel, look_stage)}
     requests, serves = set[int](), set[int]()
     if (deferred := family.deferred) is not None:
         ran = {int(line[PC], 16) for line in lines if line[MODE] != "U"}
@@ -479,12 +453,13 @@ def _shorten(stack: Sequence[Frame]) -> tuple[str, ...]:
     return tuple(frame.name for frame in own if not _WRAPS.search(frame.name))[:SHOWN_FRAMES]
 
 
-def hottest_stacks(lines: Sequence[str], where: Where, owner: Owner) -> tuple[StackPart, ...]:
+def hottest_stacks(lines: Sequence[str], codes: Codes) -> tuple[StackPart, ...]:
     """Return the cycles of trace lines by stack, largest first; the last part has the cycles of all
     other stacks. The parts add up to the cycles of the lines."""
     steps = [parse(line) for line in lines]
+    codes.look_up((step.user, step.pc) for step in steps)
     cycles_by_stack: Counter[tuple[str, ...]] = Counter()
-    contexts = find_contexts(steps, where, owner)
+    contexts = find_contexts(steps, codes.frames, codes.owner_of)
     for (_, charges), context in zip(charge_cycles(steps), contexts, strict=True):
         cycles_by_stack[_shorten(context.stack)] += sum(cycles for _, cycles in charges)
     most = cycles_by_stack.most_common(MOST_STACKS)

@@ -150,20 +150,8 @@ def _shares(sample: Sequence[ChargedStep], name: Callable[[CodeContext], str]) -
 
 
 def load(path: Path) -> StoredProfile:
-    """Read and check a profile. Raise TockmarkError if it is invalid or its sums do not agree."""
+    """Read and check a profile. Raise TockmarkError if it is invalid."""
     profile = documents.read(path, StoredProfile, FORMAT, VERSION, MAKE_AGAIN)
-    phases, functions = sum_shares(profile.phases, ""), sum_shares(profile.functions, "")
-    for field in ("cycles", "instructions", "in_body"):
-        by_phase, by_function = getattr(phases, field), getattr(functions, field)
-        if by_phase != by_function:
-            raise TockmarkError(
-                f"{shown(path)}: {by_phase} {field} by phase, but {by_function} by function",
-                MAKE_AGAIN,
-            )
-    if profile.stacks and sum(chain.cycles for chain in profile.stacks) != profile.cycles:
-        raise TockmarkError(
-            f"{shown(path)}: the stacks' cycles differ from the sample's", MAKE_AGAIN
-        )
     if any(frame >= len(profile.frames) for chain in profile.stacks for frame in chain.frames):
         raise TockmarkError(f"{shown(path)}: a stack refers to a missing frame", MAKE_AGAIN)
     return profile

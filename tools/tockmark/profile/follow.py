@@ -297,7 +297,6 @@ class _Tracker:
 
     def _tail_call(self, step: Step, code: Program) -> None:
         # A jump to a function that is already in the chain is a loop, no nested call.
-        """"""
         site, returns_to = code.scopes(step.pc)[0].site, None
         for depth, frame in self._frames():
             if frame.call.scope.site == site:

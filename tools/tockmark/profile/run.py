@@ -9,7 +9,7 @@ import functools
 import gzip
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,6 +104,14 @@ class Codes:
         owner = self.owner(step.user, step.pc)
         return owner, self._programs[owner]
 
+    def owner_of(self, step: Step) -> int:
+        """Return the owner of an instruction's stack."""
+        return self.code_of(step)[0]
+
+    def frames(self, step: Step) -> tuple[Frame, ...]:
+        """Return the functions of an instruction, outermost first."""
+        return self.code_of(step)[1].frames(step.pc)
+
     def apps_of(self, steps: Iterable[Step]) -> list[Path]:
         """Return the ELF files of the apps that these instructions belong to."""
         owners = {self.owner(True, step.pc) for step in steps if step.user}
@@ -134,11 +142,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     kernel = load_kernel_program(options.kernel, options.by_symbol)
     codes = Codes(kernel, run.image)
     codes.look_up((step.user, step.pc) for step in sample.steps)
-
-    def where(step: Step) -> tuple[Frame, ...]:
-        return codes.code_of(step)[1].frames(step.pc)
-
-    spent = attribute_cycles(sample, where, lambda step: codes.code_of(step)[0])
+    spent = attribute_cycles(sample, codes.frames, codes.owner_of)
     row = options.id, options.params, options.icache
     stored = file.stored_profile(
         spent, *row, options.measured, options.board.name, options.apps.lang
@@ -236,10 +240,7 @@ def trace_row(options: ProfileOptions, catalogue: Catalogue, trace: Path | None 
             f"profile another row of {catalogue.benchmarks[options.id].group} (`tockmark list`)",
         )
     boot = boot_of(catalogue, options.id, options.params)
-    symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}
-    image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
-    if not options.icache:
-        image = with_early_stop(image, options.board, image.flash)
+    image = row_image(options, boot, SAMPLES)
     with tempfile.TemporaryDirectory() as folder:
         path = trace or Path(folder) / "trace.gz"
         finder = _BySampler(image) if by == "sampler" else _ByReads(path)
@@ -259,12 +260,24 @@ def boot_of(catalogue: Catalogue, id_: str, params: Params) -> Boot:
     return catalogue.narrowed((giving or measuring)[0], [id_])
 
 
+def row_image(options: ProfileOptions, boot: Boot, samples: int) -> Image:
+    """Build the image of a boot that takes at most this many samples per row; 0: all."""
+    words = {"tm_most_samples": samples, "tm_only": boot.only | NO_CONTROLS}
+    image = build_image(boot, options.apps, options.kernel, options.board, options.out, words)
+    return image if options.icache else with_early_stop(image, options.board, image.flash)
+
+
+def find_sampler(image: Image) -> Sampler:
+    """Find tm_sample. Only the benchmark app that reports contains it."""
+    apps = (Path(slot.elf) for slot in image.slots if "tm_sample" in slot.symbols)
+    return Sampler.in_app(Program(next(apps)))
+
+
 class _BySampler:
-    """Finds the samples taken by tm_sample. Only the benchmark app that reports contains it."""
+    """Finds the samples taken by tm_sample."""
 
     def __init__(self, image: Image) -> None:
-        app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
-        self._sampler = Sampler.in_app(app)
+        self._sampler = find_sampler(image)
         self._runs: list[list[str]] = []
 
     def watch(self, lines: Iterator[str]) -> None:
@@ -301,6 +314,21 @@ def read_trace(trace: Path) -> Iterator[str]:
         yield from lines
 
 
+@contextmanager
+def traced_boot(
+    target: sim.SimTarget, start: Start, *more: str
+) -> Iterator[tuple[sim.Simulation, Path]]:
+    """Yield a boot that prints a trace, and the file with what its UART prints; stop it at the
+    end. `more` are further options of the simulator."""
+    with tempfile.TemporaryDirectory() as folder:
+        uart = Path(folder) / "uart.log"
+        simulation = target.start_here(start, "--uart", str(uart), "--itrace", "-", *more)
+        try:
+            yield simulation, uart
+        finally:
+            simulation.stop()
+
+
 def run_both(
     options: ProfileOptions,
     targets: tuple[sim.SimTarget, sim.SimTarget],
@@ -312,19 +340,16 @@ def run_both(
     the plain simulator prints another log."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
     plain = cache.default_cache(options.fresh).begin(targets[0], start)
-    with tempfile.TemporaryDirectory() as folder:
-        uart = Path(folder) / "uart.log"
-        tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
-        try:
+    try:
+        with traced_boot(targets[1], start) as (tracing, uart):
             watch(instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())
-            for simulation in (plain, tracing):
-                if ending := simulation.ending().why:
+            for session in (plain, tracing):
+                if ending := session.ending().why:
                     raise TockmarkError(ending, "see `tockmark run`", INCOMPLETE)
-        finally:
-            plain.stop()
-            tracing.stop()
-        traced = uart.read_text(encoding="latin-1")
+            traced = uart.read_text(encoding="latin-1")
+    finally:
+        plain.stop()
     if traced != log:
         raise TockmarkError("the run with a trace printed another log", "report this")
     return log

@@ -320,14 +320,7 @@ class _Site:
     trap: bool
 
 
-def single_app_owner(step: Step) -> int:
-    """Return the owner of an instruction's stack if there is only one app."""
-    return 0 if step.user else -1
-
-
-def attribute_cycles(
-    sample: Sample, where: Where, owner: Owner = single_app_owner
-) -> list[ChargedStep]:
+def attribute_cycles(sample: Sample, where: Where, owner: Owner) -> list[ChargedStep]:
     """Return the instructions of a sample, charged with all its cycles. `where` returns the
     functions of an instruction, `owner` the owner of its stack."""
     inside = slice(sample.first + 1, sample.last + 1)
@@ -374,7 +367,7 @@ def _waits(last: Step, step: Step) -> Iterator[Wait]:
 
 
 def find_contexts(
-    steps: list[Step], where: Where, owner: Owner = single_app_owner, body: range | None = None
+    steps: list[Step], where: Where, owner: Owner, body: range | None = None
 ) -> list[CodeContext]:
     """Return the context of each step: follow calls, returns and traps; each app has a stack of its
     own."""

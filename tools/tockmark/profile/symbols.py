@@ -28,7 +28,6 @@ LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # their functions cou
 NO_SYMBOL = "code without a symbol"  # for example, a boot ROM
 
 LONGEST = 60  # seconds to demangle all names; a kernel's take less than one
-MOST_TYPES = 100  # in one name; names with more stay unchanged
 # The hash of a crate's build, in v0 and legacy names.
 _HASH = re.compile(r"\[[0-9a-f]{8,16}\]|::h[0-9a-f]{16}$")
 
@@ -193,8 +192,6 @@ def readable(names: Iterable[str]) -> dict[str, str]:
 def without_types(name: str) -> str:
     """Remove the types from a readable name: `<Grant<T> as Entering>::enter::<U>` becomes
     `Grant::enter`."""
-    if name.count("<") > MOST_TYPES:
-        return name
     name = name.replace("->", "-")
     while types := _INNERMOST.search(name):
         before = name[: types.start()]

@@ -14,7 +14,6 @@ board's clock, with the cycles in the arguments. The format follows "Trace Event
 """
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,13 +28,15 @@ from tockmark.profile.run import (
     Codes,
     ProfileOptions,
     boot_of,
+    find_sampler,
     instructions,
     load_kernel_program,
+    row_image,
     rows_of,
     simulators,
+    traced_boot,
 )
 from tockmark.profile.sample import (
-    Sampler,
     Step,
     find_contexts,
     mcycle_read,
@@ -47,7 +48,7 @@ from tockmark.profile.symbols import Program
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.target import cache, sim
-from tockmark.target.image import NO_CONTROLS, Image, build_image, with_early_stop
+from tockmark.target.image import Image
 from tockmark.target.progress import ProgressLine
 from tockmark.target.protocol import Start
 from tockmark.target.run import mark_options
@@ -135,15 +136,6 @@ class Timeline:
 
 
 @dataclass(frozen=True)
-class TraceEvents:
-    """The events of a trace, each type in order of its end."""
-
-    slices: list[Slice]
-    instants: list[Instant]
-    counted: CounterEvents
-
-
-@dataclass(frozen=True)
 class TimedStep:
     """A retired instruction: its first cycle, and the cycle of its leaving the decode stage."""
 
@@ -169,31 +161,26 @@ def trace_events(
     abi: int,
     end: int,
     raised: Sequence[int] = (),
-) -> TraceEvents:
+) -> "TraceEvents":
     """Return the events of a trace up to the cycle `end`. `raised` has the cycles in which the
     interrupt line rose."""
     codes.look_up({(step.user, step.pc) for _, step in steps})
-
-    def owner(step: Step) -> int:
-        return codes.code_of(step)[0]
-
-    only = [step for _, step in steps]
-    contexts = find_contexts(only, lambda step: codes.code_of(step)[1].frames(step.pc), owner)
-    builder = _Builder(processes, abi)
+    contexts = find_contexts([step for _, step in steps], codes.frames, codes.owner_of)
+    events = TraceEvents(processes, abi)
     for timed, context in zip(timed_steps(steps), contexts, strict=True):
-        name = context.phase if not timed.step.user else processes[owner(timed.step)]
+        name = context.phase if not timed.step.user else processes[codes.owner_of(timed.step)]
         track = f"app {name}" if timed.step.user else KERNEL
         code = codes.code_of(timed.step)[1]
         starts = code.start_of(timed.step.pc) == timed.step.pc
-        builder.add(timed, track, name, str(context.stack[-1]), starts)
+        events.add(timed, track, name, str(context.stack[-1]), starts)
     end = max(end, steps[-1][0])
-    builder.close(end)
-    waits = _waits([at for at in raised if at < end], builder.taken, end)
-    return TraceEvents(builder.slices + waits, builder.instants, builder.counted)
+    events.close(end)
+    events.slices += _waits([at for at in raised if at < end], events.taken, end)
+    return events
 
 
-class _Builder:
-    """Builds the events of a trace, instruction by instruction."""
+class TraceEvents:
+    """The events of a trace, each type in order of its end; built instruction by instruction."""
 
     def __init__(self, processes: Sequence[str], abi: int) -> None:
         self.slices: list[Slice] = []
@@ -425,11 +412,7 @@ def timeline(
     plain, tracing = simulators(options.board)
     boot = boot_of(catalogue, options.id, options.params)
     by = catalogue.benchmarks[options.id].by
-    symbols = {"tm_most_samples": 0 if by == "mark" else MOST_SAMPLES}
-    symbols["tm_only"] = boot.only | NO_CONTROLS
-    image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
-    if not options.icache:
-        image = with_early_stop(image, options.board, image.flash)
+    image = row_image(options, boot, 0 if by == "mark" else MOST_SAMPLES)
     run = _TracedBoot(options, boot, image, plain, tracing)
     log = run.log(_marks(image, by == "sampler"))
     row = rows_of(log, boot.group, options)[-1]
@@ -542,8 +525,7 @@ def _marks(image: Image, sampler: bool) -> tuple[str, ...]:
     and end of samples of tm_sample."""
     options = mark_options([slot.symbols for slot in image.slots]) or ["--mark", IRQ]
     if sampler:
-        app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
-        sampler_code = Sampler.in_app(app)
+        sampler_code = find_sampler(image)
         for name, at in ((OPENS, sampler_code.start), (CLOSES, sampler_code.ecalls[1] + 4)):
             options += ["--mark", f"{name}={at:#x}"]
     return tuple(options)
@@ -631,22 +613,17 @@ class _TracedBoot:
     def traced(self, begin: int = 0, end: int | None = None) -> Iterator[str]:
         """Yield the instructions of the cycles from `begin` to `end`, or to the end of the run."""
         shown = ProgressLine(QUIET)
-        arguments = ["--itrace", "-", "--from", str(begin)]
+        arguments = ["--from", str(begin)]
         if end is not None:
             arguments += ["--to", str(end), "--max-cycles", str(end + BEHIND)]
-        with tempfile.TemporaryDirectory() as folder:
-            uart = Path(folder) / "uart.log"
-            simulation = self._tracing.start_here(self._start, "--uart", str(uart), *arguments)
-            try:
-                for line in instructions(simulation.lines()):
-                    yield line
-                    shown.show(f"tracing {self._options.label}, cycle {int(line[:10]):,}")
-                ending = simulation.ending().why
-                self.over = ending is None
-                if ending and not (end is not None and simulation.process.code == sim.LIMIT):
-                    raise TockmarkError(ending, "see `tockmark run`", INCOMPLETE)
-            finally:
-                simulation.stop()
+        with traced_boot(self._tracing, self._start, *arguments) as (simulation, uart):
+            for line in instructions(simulation.lines()):
+                yield line
+                shown.show(f"tracing {self._options.label}, cycle {int(line[:10]):,}")
+            ending = simulation.ending().why
+            self.over = ending is None
+            if ending and not (end is not None and simulation.process.code == sim.LIMIT):
+                raise TockmarkError(ending, "see `tockmark run`", INCOMPLETE)
             self._printed = uart.read_text(encoding="latin-1").split("\n")
 
     def check(self, log: str) -> None:

@@ -27,14 +27,13 @@ from tockmark.result.model import ABSENT_LISTS, Result, Row, Samples, with_readi
 from tockmark.result.provenance import Provenance
 from tockmark.suite.catalogue import CounterName
 from tockmark.wire.boots import single_run
-from tockmark.wire.records import MAX_SAMPLES, compress, expand
+from tockmark.wire.records import compress, expand
 from tockmark.wire.rows import EVENTS, PASSES, SERIES, Absent, StoredRow, StoredSamples
 
 FORMAT = "tockmark-result"
 VERSION = 5  # of files with a language other than C; all others still have version 4
 VERSIONS = (4, VERSION)
 LEAST = 1e-6  # the smallest published figure other than 0
-MOST_SAMPLES = 10 * MAX_SAMPLES  # in a file, so that a hostile one cannot fill the memory
 GIVE_ONE = "give a .json file that `tockmark run` or `tockmark board parse` wrote"
 OR_PARSE = (
     "give a .json file that `tockmark run` wrote, or convert a log with `tockmark board parse`"
@@ -146,39 +145,33 @@ def _samples(stored: StoredRow | StoredSamples) -> Samples:
 
 def _rows(document: Document) -> tuple[Row, ...]:
     """Return the rows of a document. Raise RefusedError if one is invalid."""
-    provenance, total = document.provenance, 0
-    rows = []
+    provenance, rows = document.provenance, []
     for stored in document.rows:
         try:
             row = decoded(stored, provenance.board.clock_hz, provenance.counter)
-            total += _checked(row, len(provenance.layouts), provenance.has_figures)
+            _check(row, len(provenance.layouts), provenance.has_figures)
         except ValueError as error:
             raise RefusedError(f"row {stored.name}: {error}") from error
-        if total > MOST_SAMPLES:
-            raise RefusedError(f"row {row.name}: the file has more than {MOST_SAMPLES} samples")
         rows.append(row)
     return with_readings(rows)
 
 
-def _checked(row: Row, layouts: int, has_figures: bool) -> int:
-    """Return the number of samples of a row. Raise ValueError if its lengths or series do not match
-    each other or the provenance, which the types cannot check."""
+def _check(row: Row, layouts: int, has_figures: bool) -> None:
+    """Raise ValueError if the lengths or series of a row do not match each other or the provenance,
+    which the types cannot check."""
     first, *further = row.samples
     if further and len(further) != layouts - 1:
         raise ValueError(f"{1 + len(further)} layouts, but the provenance has {layouts}")
-    total = sum(map(len, row.extra.values()))
     for layout, series in enumerate(row.samples):
         if series and series.keys() != first.keys():
             raise ValueError(f"layout {layout} has only {' and '.join(series)}")
         for name, samples in series.items():
-            total += len(samples)
             if len(samples) > row.asked:
                 raise ValueError(f"{len(samples)} samples of {name}, but `asked` is {row.asked}")
         both = "cycles" in series and "instret" in series and not row.faults
         if both and len(series["cycles"]) != len(series["instret"]):
             raise ValueError("cycles and instret have different numbers of samples")
     for number, samples in row.event_samples.items():
-        total += len(samples)
         if len(samples) > row.asked:
             raise ValueError(
                 f"{len(samples)} samples of event {number}, but `asked` is {row.asked}"
@@ -195,7 +188,6 @@ def _checked(row: Row, layouts: int, has_figures: bool) -> int:
         raise ValueError("it has figures, but the target counts nothing")
     if has_figures and not counted:
         raise ValueError("it has neither samples nor stated figures")
-    return total
 
 
 def encoded(row: Row) -> StoredRow:

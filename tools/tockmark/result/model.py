@@ -34,7 +34,6 @@ from tockmark.result.stats import (
     median,
     plain_number,
     repeating_tail,
-    slope_between,
     steady,
     steady_median,
     summarise,
@@ -115,8 +114,10 @@ class Series(msgspec.Struct, frozen=True, dict=True):
     def own_net(self) -> float | None:
         """The net of one sample in this layout alone, signed: the slope over passes if there is
         one. None if the overhead is unknown."""
-        slopes = self._slopes
-        return slope_between(*slopes) if slopes else self.single_pass_net
+        if (slopes := self._slopes) is None:
+            return self.single_pass_net
+        own, empty = slopes  # the difference is a pass without the loop
+        return plain_number(own.per_pass - empty.per_pass)
 
     @property
     def single_pass_net(self) -> float | None:

@@ -14,6 +14,7 @@ by MARGIN.
 """
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -119,11 +120,7 @@ def steady_median(values: tuple[int, ...]) -> float:
 
 def median(values: Sequence[float]) -> float:
     """Return the median of at least one value."""
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return plain_number(
-        ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-    )
+    return plain_number(statistics.median(values))
 
 
 def effective_sizes(samples: Ints | Floats) -> Floats:
@@ -292,8 +289,3 @@ class Slope:
     def per_pass(self) -> float:
         """The counts of one pass, from the medians."""
         return (steady_median(steady(self.long)) - steady_median(steady(self.short))) / self.passes
-
-
-def slope_between(own: Slope, empty: Slope) -> float:
-    """Return the counts of one pass without the loop."""
-    return plain_number(own.per_pass - empty.per_pass)

@@ -25,6 +25,7 @@ from tockmark.show.judgement import (
     next_steps,
     screen_lines,
 )
+from tockmark.show.table import unlike
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import Catalogue, lang_suffix
 
@@ -106,7 +107,9 @@ def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
     )
     built = next((factor for factor in comparison.factors if factor.name == "opt-level"), None)
     levels = f", opt-level {built.new} against {built.base}" if built else ""
-    for lang, mean in comparison.means.items():
+    other = unlike(comparison.base, comparison.new)
+    means = {} if other else comparison.means
+    for lang, mean in means.items():
         several = f"{mean.benchmarks} benchmarks that touch"
         many = several if mean.benchmarks > 1 else "the one that touches"
         is_bounded = math.isfinite(mean.change.high)
@@ -118,8 +121,9 @@ def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
             f"{lang_suffix(lang)}{levels}: {mean.ratio:.4f} ({span}):"
             f" {verdict_of(mean.change, comparison.margin)}"
         )
-    if not comparison.means:
-        lines.append("no geometric mean: no benchmark that touches the kernel has a ratio")
+    if not means:
+        why = f"other {other}" if other else "no benchmark that touches the kernel has a ratio"
+        lines.append(f"no geometric mean: {why}")
     without = [row for row in judgement.rows if row.before is None]
     for verdict, why in dict.fromkeys((row.verdict, row.why) for row in without):
         names = [row.row.name for row in without if (row.verdict, row.why) == (verdict, why)]
@@ -150,6 +154,7 @@ def _comparison_json(comparison: Comparison, judgement: Judgement) -> dict[str, 
                 "verdict": verdict_of(mean.change, comparison.margin),
             }
             for lang, mean in comparison.means.items()
+            if not unlike(comparison.base, comparison.new)
         },
     }
 

@@ -163,9 +163,7 @@ class Cache:
 def default_cache(fresh: bool = False) -> Cache:
     """Return the cache in the folder that the environment names, or else in the checkout."""
     folder = os.environ.get(CACHE_VARIABLE) or paths.CACHE
-    if folder == "off":
-        return Cache(None, fresh)
-    return Cache(Path(folder).absolute(), fresh)
+    return Cache(None if folder == "off" else Path(folder).absolute(), fresh)
 
 
 def disk_size(size: int) -> int:

@@ -103,23 +103,22 @@ class AppBuild:
                     "omit --abi, --counter and --catalogue",
                 )
             return AppBuild(paths.APPS / f"{lang}-abi{abi}-{isa}", abi, lang, isa=ISAS[isa])
+        suffix = f"-{counter}" * (counter != PERF)
+        name = f"{lang}-abi{abi}{suffix}"
         if catalogue is not None:
-            suffix = f"-{counter}" * (counter != PERF)
-            folder = paths.APPS / f"{catalogue}-{lang}-abi{abi}{suffix}"
+            folder = paths.APPS / f"{catalogue}-{name}"
             if not folder.is_dir():
                 raise TockmarkError(
                     f"there is no {shown(folder)}", f"build the apps of the catalogue {catalogue}"
                 )
             return AppBuild(folder, abi, lang, CACHE_WAY)
-        if counter == PERF:
-            return AppBuild(paths.APPS / f"{lang}-abi{abi}", abi, lang)
-        if (lang, abi) != ("c", 2):
+        if counter != PERF and (lang, abi) != ("c", 2):
             raise TockmarkError(
                 f"there are no apps in {LANGS[lang]} for version {abi} of the interface that use"
                 f" {COUNTERS[counter]}",
                 "measure apps in C for version 2, or use Perf",
             )
-        return AppBuild(paths.APPS / f"{lang}-abi{abi}-{counter}", abi, lang)
+        return AppBuild(paths.APPS / name, abi, lang)
 
 
 class DoesNotFitError(TockmarkError):

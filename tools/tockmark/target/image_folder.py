@@ -22,7 +22,7 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -30,7 +30,7 @@ from tockmark import __version__
 from tockmark.base import processes
 from tockmark.base.documents import Part, Sha256
 from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
-from tockmark.base.files import is_device_or_pipe, reading, replaced_folder
+from tockmark.base.files import reading, replaced_folder
 from tockmark.base.paths import shown
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
 from tockmark.target.board import BoardProfile, Room, unmeasurable_reason
@@ -55,7 +55,7 @@ from tockmark.target.kernel import (
 from tockmark.target.progress import show_count
 from tockmark.target.tab import merge_tabs
 
-VERSION = 1  # of the manifest
+VERSION: Literal[1] = 1  # of the manifest
 MANIFEST, README = "manifest.json", "README.md"
 REMAKE = "make the folder again with `tockmark board image`"
 PORT = "/dev/ttyUSB0"  # in examples
@@ -98,7 +98,7 @@ class SkippedBoot(Part, frozen=True):
 class ImageManifest(Part, frozen=True, omit_defaults=False):
     """The content of a folder."""
 
-    version: int
+    version: Literal[1]
     tockmark: str  # the version that wrote it
     board: str
     abi: Annotated[int, msgspec.Meta(ge=1, le=2)]
@@ -115,17 +115,6 @@ class ImageManifest(Part, frozen=True, omit_defaults=False):
         flashes = [boot.flash for boot in self.boots]
         contents = {self.kernel.file, *flashes, *(a.tab for a in apps), *(a.elf for a in apps)}
         return {MANIFEST, README, *contents}
-
-    def __post_init__(self) -> None:
-        names = [(boot.name, boot.lang) for boot in self.boots]
-        if len(set(names)) < len(names):
-            raise ValueError("it lists a boot twice")
-
-
-class _Versioned(msgspec.Struct):
-    """The part that manifests of all versions have in common."""
-
-    version: int
 
 
 @dataclass(frozen=True)
@@ -280,15 +269,10 @@ def read_manifest(folder: Path) -> ImageManifest:
     with reading(path, REMAKE):
         data = path.read_bytes()
     try:
-        version = msgspec.json.decode(data, type=_Versioned).version
-        if version != VERSION:
-            raise TockmarkError(
-                f"{shown(path)} has version {version}; this tockmark reads version {VERSION}",
-                REMAKE,
-            )
         return msgspec.json.decode(data, type=ImageManifest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TockmarkError(f"{shown(path)} is damaged: {error}", REMAKE) from error
+    except ValueError as error:
+        problem = f"{shown(path)} is damaged, or of another version of tockmark: {error}"
+        raise TockmarkError(problem, REMAKE) from error
 
 
 def sha256_of(path: Path) -> str:
@@ -527,8 +511,6 @@ def flash_with_apps(
 ) -> bytes:
     """Return the content of a flash file with its apps replaced by a boot's, as tockloader
     does it. TockmarkError if it has another kernel. The file is not changed."""
-    if is_device_or_pipe(file):  # reading it may never end
-        raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")
     with reading(file, "give a flash file with the kernel", "the flash file "):
         present = file.read_bytes()
     expected = (folder.folder / boot.flash).read_bytes()

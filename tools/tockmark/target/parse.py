@@ -46,13 +46,6 @@ class LogClaims:
     icache: bool | None = None
     images: ImageFolder | None = None  # the installed ones
 
-    @property
-    def icache_setting(self) -> bool | None:
-        """The setting of the instruction cache where the log does not say it."""
-        if self.icache is None and self.board is not None:
-            return self.board.target.icache
-        return self.icache
-
 
 def check_claims(log: str, text: str, measured: Measured, claims: LogClaims) -> int | None:
     """Return the version of the interface, if the log or the user states it. TockmarkError if the
@@ -131,7 +124,10 @@ def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> R
     claim."""
     claims = claims or LogClaims()
     text = read_log(log)
-    measured = read_boots([Captured(text.split("\n"), icache=claims.icache_setting)])
+    icache = claims.icache
+    if icache is None and claims.board is not None:
+        icache = claims.board.target.icache
+    measured = read_boots([Captured(text.split("\n"), icache=icache)])
     if not any(measured.each()):
         raise TockmarkError(
             f"{shown(log)} has no intact line of the protocol",

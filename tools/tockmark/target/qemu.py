@@ -16,14 +16,13 @@ from typing import IO, Annotated, Literal, Self
 import msgspec
 
 from tockmark.base import paths, processes
+from tockmark.base.documents import Positive
 from tockmark.base.errors import TockmarkError
 from tockmark.base.processes import Bounds, Child
 from tockmark.target.elf import CORTEX_M4, RISC_V, Isa, encode_elf
 from tockmark.target.protocol import Ability, Start, target_fields
 from tockmark.target.watch import PANICKED, Watch
 from tockmark.wire.captured import Ending
-
-Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 PANIC_S = 1  # in which a kernel prints its panic
 INSTALL = paths.make_command("setup-qemu")

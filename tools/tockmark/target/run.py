@@ -420,19 +420,17 @@ class _Runner:
         board, marks = self.options.board, list[str]()
         if Ability.MARKS in board.target.can:
             marks = mark_options([slot.symbols for slot in image.slots])
-        load = partial(load_or_ask, board, job.boot.name, image.flash)
-        boot = job.boot.name
-        kernel = self.options.layouts[job.layout].kernel
+        boot = job.boot
         return Start(
             job.name,
             image.flash,
             job.icache,
             tuple(marks),
             image.id,
-            boot,
-            load,
-            reporter=job.boot.group,
-            panics=kernel.panics,
+            boot.name,
+            partial(load_or_ask, board, boot.name, image.flash),
+            boot.group,
+            self.options.layouts[job.layout].kernel.panics,
         )
 
     def _boot(self, job: Job, start: Start) -> None:

@@ -13,11 +13,12 @@ import termios
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Self
+from typing import Self
 
 import msgspec
 import serial
 
+from tockmark.base.documents import Positive
 from tockmark.base.errors import TockmarkError, print_message
 from tockmark.target import sim
 from tockmark.target.protocol import Ability, Start, target_fields
@@ -99,8 +100,6 @@ def _refused(path: str, number: int | None) -> TockmarkError:
     problem, todo = _REASONS.get(number or 0, unknown)
     return TockmarkError(f"the port {path} {problem}", todo)
 
-
-Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 BITS_PER_BYTE = 10  # on the line: a start bit, eight data bits, a stop bit
 BY_HAND_S = 900  # in which a boot must begin that a person is asked to load

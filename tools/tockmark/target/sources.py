@@ -12,7 +12,7 @@ not checked.
 
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -67,8 +67,13 @@ def check(product: Path) -> None:
 @cache
 def digest(kind: str) -> str:
     """Return the SHA-256 of the names and bytes of the sources of `apps`, or `apps+FOLDER`."""
+    return digest_of(_files(kind))
+
+
+def digest_of(files: Iterable[Path]) -> str:
+    """Return the SHA-256 of the names and bytes of files in this checkout."""
     sha256 = hashlib.sha256()
-    for path in sorted(_files(kind)):
+    for path in sorted(files):
         content = path.read_bytes()
         sha256.update(f"{path.relative_to(paths.ROOT)}\0{len(content)}\0".encode() + content)
     return sha256.hexdigest()

@@ -131,8 +131,6 @@ def _read_programs(tab: Path, board: BoardProfile) -> list[Tbf]:
     """Return the programs of a TAB for a board: one, or one per address.
 
     TockmarkError if it has none, or is not a TAB."""
-    if tab.exists() and not tab.is_file():  # reading a pipe may never end
-        raise TockmarkError(f"{shown(tab)} is not a file", TABS)
     files = _read_members(tab, TABS)
     _check_metadata(tab, files, board)
     isa = board.isa

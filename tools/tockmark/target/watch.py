@@ -31,7 +31,7 @@ class Watch:
     other_boot: str | None = None  # the boot that runs instead, for messages
     panic: str | None = None  # the kernel's panic message
     resets: int = 0  # before the end of the boot
-    _is_ours: bool = False
+    began: bool = False  # the expected boot is running
     _begin: list[UartLine] | None = None  # the lines so far of an incomplete begin record
     _held_back: list[str] = field(default_factory=list)  # raw lines since that record began
     _expected: int = 0  # number of apps
@@ -48,11 +48,6 @@ class Watch:
             return self._app_panicked or self.reporter in self._ended_apps
         return 0 < self._expected <= len(self._ended_apps)
 
-    @property
-    def began(self) -> bool:
-        """Whether the expected boot is running."""
-        return self._is_ours
-
     def take(self, raw: str) -> list[str]:
         """Take a line of the UART; return lines for the log of this boot: the line itself, none, or
         lines that were held back until the image of a `begin` was known."""
@@ -68,7 +63,7 @@ class Watch:
         text = line.text
         if line.seq == 0 and text.startswith("begin "):
             # A begin record that this one cuts off has no known image, unless this boot runs.
-            cut_off = self._held_back if self._is_ours else []
+            cut_off = self._held_back if self.began else []
             self._begin, self._held_back = [line], [raw]
             return cut_off + self._decide_owner(last=False)
         if self._begin is not None:
@@ -81,7 +76,7 @@ class Watch:
 
     def _take_record(self, line: UartLine, raw: str) -> list[str]:
         """Take a line of a record other than `begin`."""
-        if not self._is_ours:
+        if not self.began:
             return []
         self.records += 1
         if line.text.startswith("end "):
@@ -104,7 +99,7 @@ class Watch:
         if self._begin is not None:
             self._held_back.append(raw)
             return []
-        return [raw] if self._is_ours or START not in raw else []
+        return [raw] if self.began or START not in raw else []
 
     def _decide_owner(self, last: bool) -> list[str]:
         """Decide whether a `begin` is of this boot once it names its image, or ends."""
@@ -113,10 +108,10 @@ class Watch:
         fields = dict(_PAIR.findall(" ".join(line.text for line in self._begin)))
         if "image" not in fields and not last:
             return []
-        self._is_ours = self.image is None or fields.get("image") == self.image
+        self.began = self.image is None or fields.get("image") == self.image
         lines, count = self._held_back, len(self._begin)
         self._begin, self._held_back = None, []
-        if not self._is_ours:
+        if not self.began:
             self.other_boot = fields.get("boot", f"an unknown one (its app {app} does not name it)")
             return []
         self.other_boot = None

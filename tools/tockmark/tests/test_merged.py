@@ -45,7 +45,7 @@ def judged(number: int) -> Report:
 @pytest.mark.parametrize(("number", "code"), [(5044, 0), (4717, 3), (4923, 0)])
 def test_the_page_quotes_the_judgement(number: int, code: int) -> None:
     report = judged(number)
-    assert report.exit_code == code
+    assert report.judgement.exit_code == code
     first = first_line(report.judgement)
     (line,) = (
         row

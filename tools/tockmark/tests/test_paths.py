@@ -35,7 +35,10 @@ def test_a_copied_environment_is_refused(
 
 def where(**variables: str) -> list[Path]:
     """Return the output folders of the tool in another process."""
-    script = "from tockmark.base import paths as p; print(p.WRITTEN, p.NEW_RESULTS, p.config())"
+    script = (
+        "from tockmark.base import paths as p;"
+        " print(p.WRITTEN, p.NEW_RESULTS, p.user_folder('config'))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={"PYTHONPATH": str(ROOT / "tools"), "HOME": "/home/user"} | variables,

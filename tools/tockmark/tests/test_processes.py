@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """External programs end with the tool, even if it is killed, and keep within their bounds."""
 
+import fcntl
 import os
 import random
 import signal
@@ -122,10 +123,13 @@ def test_orphans_of_a_family_end_with_it(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_program_holds_the_lock_that_it_inherits(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         child = processes.start(["sleep", "1000"], hold=[file.fileno()])
-    assert processes.process_holding(lock).startswith(f"process {child.process.pid} (sleep 1000")
-    child.end()
-    assert processes.process_holding(lock) == ""
+    with lock.open("w") as file:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        child.end()
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @pytest.mark.parametrize("family", [False, True])

@@ -63,6 +63,10 @@ def where(step: Step) -> tuple[Frame, ...]:
     return (Frame(NAMES[start], file),)
 
 
+def owner(step: Step) -> int:
+    return 0 if step.user else -1
+
+
 @pytest.fixture
 def run() -> Sample:
     return SAMPLER.sample(lines())
@@ -85,7 +89,7 @@ def test_a_trace_with_inconsistent_cycles_is_refused() -> None:
 def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
     charges = {
         (step, cause): cycles
-        for step, charged in enumerate(sample.attribute_cycles(run, where), run.first + 1)
+        for step, charged in enumerate(sample.attribute_cycles(run, where, owner), run.first + 1)
         for cause, cycles in charged.charges
     }
     assert sum(charges.values()) == CYCLES
@@ -104,7 +108,7 @@ def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
 
 
 def test_contexts_follow_calls_and_traps(run: Sample) -> None:
-    places = sample.find_contexts(run.steps, where)
+    places = sample.find_contexts(run.steps, where, owner)
     assert [".".join(f.name for f in place.stack) for place in places[3:16]] == [
         *["tm_sample.read"] * 3,
         *["tm_sample"] * 2,
@@ -120,7 +124,7 @@ def test_contexts_follow_calls_and_traps(run: Sample) -> None:
 
 
 def kept(run: Sample, lang: Lang = "c") -> file.StoredProfile:
-    made = sample.attribute_cycles(run, where)
+    made = sample.attribute_cycles(run, where, owner)
     return file.stored_profile(
         made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang
     )

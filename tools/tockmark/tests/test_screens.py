@@ -149,6 +149,10 @@ def test_a_kernel_with_another_opt_level_has_neither_ratio_nor_mean() -> None:
     assert not [head for head in csv_rows(tock, baseline)[0] if "ratio" in head]
     shown = table.first_screen([tock, baseline], KNOWN)
     assert "Geometric mean" not in shown
+    compared_ = comparison.totals_lines(*compared(0, 2))
+    assert [line for line in compared_ if "geometric mean" in line] == [
+        "no geometric mean: other kernel and opt-level"
+    ]
     assert "kernel and opt-level" in " ".join(shown.split())
     lines = table.side_by_side([tock, baseline], KNOWN).splitlines()
     (row, *_) = (line.split() for line in lines if line.startswith("syscall.command "))

@@ -44,7 +44,7 @@ def test_building_both_sides_leaves_the_repository_unchanged(user: User) -> None
         assert (base.commit.subject, new.commit.subject) == ("first", "second")
         assert "worktrees" in os.listdir(user.tree / ".git")  # otherwise the test proves nothing
     assert user.state() == before
-    assert not list(paths.worktrees().rglob("tree"))
+    assert not list(paths.user_folder("cache").rglob("tree"))
 
 
 def building(user: User) -> tuple[subprocess.Popen[bytes], int]:

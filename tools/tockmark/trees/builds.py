@@ -12,16 +12,18 @@ each checkout; --build replaces it.
 """
 
 import hashlib
-import json
 import os
 import re
 import shutil
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+
+import msgspec
+from msgspec import structs
 
 from tockmark.base import paths, processes
 from tockmark.base.errors import INTERRUPTED, TockmarkError, one_line, print_message, quoted
@@ -463,7 +465,9 @@ def pair_of_commits(
         else:
             pair = replace(pair, links=(PairedSide(pairs, 0), PairedSide(pairs, 1)), pairs=pairs)
         yield pair
-    store_duration(tree, time.monotonic() - start)
+    if build_command := load_build_command(tree):
+        seconds = round(time.monotonic() - start)
+        store_build_command(tree, structs.replace(build_command, seconds=seconds))
 
 
 def _expected(tree: Path) -> str:
@@ -476,8 +480,7 @@ def _expected(tree: Path) -> str:
     return "builds two commits and runs them: about ten minutes on two cores"
 
 
-@dataclass(frozen=True)
-class BuildCommand:
+class BuildCommand(msgspec.Struct, frozen=True):
     """The user's build command, the path of its ELF (empty: search for it), and the duration of the
     last judgement including builds, in seconds (0: none yet)."""
 
@@ -488,38 +491,24 @@ class BuildCommand:
 
 def load_build_command(checkout: Path) -> BuildCommand | None:
     """Return the stored build command of a checkout; None if it is missing or unreadable."""
-    stored = _stored_commands().get(str(checkout.resolve()))
-    if not isinstance(stored, dict):
-        return None
-    try:
-        return BuildCommand(str(stored["command"]), str(stored["elf"]), float(stored["seconds"]))
-    except (KeyError, TypeError, ValueError):
-        return None
+    return _stored_commands().get(str(checkout.resolve()))
 
 
 def store_build_command(checkout: Path, build_command: BuildCommand) -> None:
     """Store the build command of a checkout. If the folder is not writable, store nothing."""
-    commands = _stored_commands() | {str(checkout.resolve()): vars(build_command)}
-    try:
-        paths.config().mkdir(parents=True, exist_ok=True)
-        write_whole({_file(): json.dumps(commands, indent=1) + "\n"})
-    except OSError:
-        return
-
-
-def store_duration(checkout: Path, seconds: float) -> None:
-    """Store the duration of a judgement of a checkout."""
-    if build_command := load_build_command(checkout):
-        store_build_command(checkout, replace(build_command, seconds=round(seconds)))
+    commands = _stored_commands() | {str(checkout.resolve()): build_command}
+    text = msgspec.json.format(msgspec.json.encode(commands), indent=1) + b"\n"
+    with suppress(OSError):
+        paths.user_folder("config").mkdir(parents=True, exist_ok=True)
+        write_whole({_file(): text})
 
 
 def _file() -> Path:
-    return paths.config() / BUILDS
+    return paths.user_folder("config") / BUILDS
 
 
-def _stored_commands() -> dict[str, object]:
+def _stored_commands() -> dict[str, BuildCommand]:
     try:
-        commands = json.loads(_file().read_text(encoding="utf-8"))
+        return msgspec.json.decode(_file().read_bytes(), type=dict[str, BuildCommand])
     except (OSError, ValueError):
         return {}
-    return commands if isinstance(commands, dict) else {}

@@ -26,10 +26,11 @@ import shutil
 import struct
 import tarfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import ne
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -187,11 +188,6 @@ class ObjectFile:
         return bytes(out)
 
 
-def members(archive: bytes) -> Iterator[bytes]:
-    """Yield the objects of an archive. Raise ValueError if it is a thin one."""
-    return (data for _, data in archive_members(archive) if data[:4] == MAGIC)
-
-
 def set_digests(sections: Sequence[InputSection]) -> None:
     """Set the digest of each section of a link."""
     for section in sections:
@@ -202,8 +198,7 @@ def set_digests(sections: Sequence[InputSection]) -> None:
             section.digest = _hash(section, lambda other: digests.get(id(other), b""))  # noqa: B023
 
 
-def _hash(section: InputSection, of_other: "object") -> bytes:
-    assert callable(of_other)
+def _hash(section: InputSection, of_other: Callable[[InputSection], bytes]) -> bytes:
     content = hashlib.sha256(repr((section.kind, section.flags & ~(MERGED | STRINGS))).encode())
     content.update(section.data if section.data else str(section.size).encode())
     for at, kind, addend, target in section.references:
@@ -326,9 +321,10 @@ class RelinkInputs:
             if data[:4] == MAGIC:
                 self.words.append(self._own(ObjectFile(data, len(self.objects))))
             elif data.startswith(b"!<"):
+                objects = [content for _, content in archive_members(data) if content[:4] == MAGIC]
                 own = [
                     self._own(ObjectFile(member, len(self.objects) + n))
-                    for n, member in enumerate(members(data))
+                    for n, member in enumerate(objects)
                 ]
                 self.words += own if whole else ["--start-lib", *own, "--end-lib"]
             elif data[:2] == b"BC":
@@ -544,7 +540,8 @@ class PairedLinks:
         different = [
             n
             for n, (span, other) in both.items()
-            if n not in moved and other and not _alike(span.content, other.content)
+            # Zeros may follow one of them.
+            if n not in moved and other and any(map(ne, span.content, other.content))
         ]
         retargeted = [n for n in different if not self.slots[n].changed]
         names = [tuple(self.slots[n].title for n in numbers) for numbers in (moved, retargeted)]
@@ -619,12 +616,6 @@ def _spans(
                 end, last, after = start, "", n
             stop = start
     return dict(reversed(spans.items()))
-
-
-def _alike(base: bytes, head: bytes) -> bool:
-    """Return whether two slots have the same content, apart from zeros after one of them."""
-    length = min(len(base), len(head))
-    return base[:length] == head[:length]
 
 
 def without_marks(elf: Elf) -> bytes:

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from tockmark.base import processes
 from tockmark.base.errors import TockmarkError, file_name, printable_text, quoted
-from tockmark.base.paths import shown, worktrees
-from tockmark.base.processes import Bounds, Output, process_holding
+from tockmark.base.paths import shown, user_folder
+from tockmark.base.processes import Bounds, Output
 from tockmark.base.watcher import GRACE
 
 WAIT = 4 * GRACE  # seconds
@@ -267,17 +267,16 @@ def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
     common = repository.common
     name = file_name((common.parent if common.name == ".git" else common).name)
     digest = hashlib.sha256(os.fsencode(common.resolve())).hexdigest()
-    folder = worktrees() / f"{name}-{digest[:8]}" / str(side)
+    folder = user_folder("cache") / f"{name}-{digest[:8]}" / str(side)
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     try:
         try:
             _lock(handle)
         except BlockingIOError:
-            owner = process_holding(folder) or "another tockmark"
             raise TockmarkError(
-                f"{owner} is building commits of {shown(repository.tree)}",
-                "wait until it has finished",
+                f"another tockmark is building commits of {shown(repository.tree)}",
+                f"wait until it has finished: `fuser {shown(folder)}` names it",
             ) from None
         new_worktree = Worktree(repository, folder / "tree", handle)
         new_worktree.remove()  # what a killed process left
