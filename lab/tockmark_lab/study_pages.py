@@ -24,8 +24,8 @@ from tockmark.site.render import Chapter
 
 PAGE = "README.md"
 CONDITIONS = (
-    "Simulated CW310 at a clock of 24 MHz, unless the text names another machine. The text around"
-    " it states the i-cache and the interface version (2, if it names none)."
+    "Simulated CW310, 24 MHz, interface version 2, unless the text names others; it states the"
+    " i-cache."
 )
 
 

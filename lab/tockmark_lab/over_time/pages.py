@@ -44,7 +44,7 @@ def chapters(site: Site, files: Sequence[Path]) -> tuple[list[Chapter], list[str
     for path in files:
         if is_campaign_file(path):
             data, torn = load_campaign(path)
-            pages.append(_campaign_chapter(data, site.catalogue, address("commits"), path.stem))
+            pages.append(_campaign_chapter(data, site.catalogue, address("commits")))
         else:
             runs, torn = history.load(path)
             pages.append(_history_chapter(runs, site, address("history")))
@@ -94,9 +94,11 @@ class CampaignPage:
         return largest(jump for trail in self.trails for jump in trail.jumps)
 
 
-def _campaign_chapter(data: CampaignData, catalogue: Catalogue, path: str, name: str) -> Chapter:
+def _campaign_chapter(data: CampaignData, catalogue: Catalogue, path: str) -> Chapter:
     ids = {row.id for measurement in data.line for row in measurement.rows.values()}
-    title = f"Over {len(data.measured)} commits: {name}"
+    dates = sorted(measured.commit.date[:10] for measured in data.all_commits)
+    title = f"Over {len(data.measured)} commits"
+    title += f", {dates[0]} to {dates[-1]}" if dates else ""
     body = _filled("commits.html", campaign=campaign_page(data, catalogue))
     words = "history commits pull requests jumps changes over time"
     return Chapter(path, title, body, dict.fromkeys(ids, "rows"), "Over commits", words)

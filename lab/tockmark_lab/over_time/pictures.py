@@ -15,7 +15,7 @@ from tockmark_lab.over_time.commits import CommitTrail
 from tockmark_lab.over_time.history import RowHistory
 
 HEIGHT = 3.6  # inches
-DATES = 10  # most dates on the x axis
+DATES = 4  # most dates on the x axis
 PANEL = 1.9  # inches: height of a row over commits
 MOST = 8  # most rows in a picture, each in a style of its own
 

@@ -226,8 +226,8 @@ def by_conditions(
     """Return latencies that can be compared, by their conditions in words and the kernels' names.
     The apps of all of them use interface version 2."""
     groups: dict[str, dict[str, StoredLatency]] = {}
-    for name, latency in named:
-        count = max((waits.whole.count for waits in latency.loads), default=0)
+    for name, latency in sorted(named, key=_rank):
+        count = _count(latency)
         conditions = (
             f"simulated by {latency.board}, {latency.clock_hz / 1e6:g} MHz, i-cache"
             f" {ICACHE[latency.icache]}, interface version 2, {count} {NOUN[latency.chain]}s a load"
@@ -237,6 +237,16 @@ def by_conditions(
         group = groups.setdefault(conditions, {})
         group[kernel if kernel not in group else f"{kernel}, {name}"] = latency
     return groups
+
+
+def _count(latency: StoredLatency) -> int:
+    return max((waits.whole.count for waits in latency.loads), default=0)
+
+
+def _rank(named: tuple[str, StoredLatency]) -> tuple[bool, int, bool]:
+    """Return the sort key: the cache on and most waits first, the baseline last."""
+    _, latency = named
+    return not latency.icache, -_count(latency), latency.kernel.is_baseline
 
 
 def by_load(

@@ -261,13 +261,14 @@ def distribution(row: Row) -> Markup | str:
     most = max(counts.values(), default=1)
     step = WIDE // BINS
     bars = "".join(
-        f"M{step * n} {HIGH}v-{tall}h{step - 1}v{tall}z"
+        f"M{step * n + step // 2} {HIGH}v-{max(1, HIGH * count // most)}"
         for n, count in sorted(counts.items())
-        for tall in [max(1, HIGH * count // most)]
     )
-    ticks = "".join(f"M{at} 9h1v4h-1z" for at in sorted({round((n - low) * scale) for n in nets}))
+    ticks = "".join(f"M{at}.5 9v4" for at in sorted({round((n - low) * scale) for n in nets}))
     # The columns next to it have the figures.
-    return Markup(f'<svg class="dots" aria-hidden="true"><path d="{bars}{ticks}"/></svg>')
+    return Markup(
+        f'<svg class="dots" aria-hidden="true"><path d="{bars}"/><path d="{ticks}"/></svg>'
+    )
 
 
 # The first page, and comparisons.
@@ -348,16 +349,9 @@ def bars(lines: list[KernelLine], sets: dict[RowKey, str]) -> list[Bar]:
             drawn.append((name, row, max(row.per_op, 0), max(min(nets), 0), max(*nets, 0)))
     widest = max((high for *_, high in drawn), default=0) or 1
     return [
-        Bar(name, cost_words(row), *(round(100 * end / widest, 1) for end in ends))
+        Bar(name, f"{screen_cost(row)} cycles", *(round(100 * end / widest, 1) for end in ends))
         for name, row, *ends in drawn
     ]
-
-
-def cost_words(row: Row) -> str:
-    """Format the cycles of one operation, with its range over links and the time."""
-    return f"{screen_cost(row)} cycles" + (
-        f" ({details})" if (details := cost_details(row)) else ""
-    )
 
 
 def screen_cost(row: Row, timed: bool = True) -> str:
@@ -366,12 +360,12 @@ def screen_cost(row: Row, timed: bool = True) -> str:
     return three_digits(counted.per_op if counted else None) + table.error_mark(row)
 
 
-def cost_details(row: Row) -> str:
-    """Format the range over links and the time, for the line below a cost."""
+def cost_details(row: Row) -> list[str]:
+    """Return the range over links and the time in words, for the line below a cost."""
     nets = [net / row.inner for net in (row.cycles.nets if row.cycles else ())]
     ends = dict.fromkeys(map(three_digits, (min(nets), max(nets)) if len(nets) > 1 else ()))
     time = f"{three_digits(row.us)} µs" if row.us is not None and row.sound else ""
-    return " · ".join(filter(None, ["–".join(ends), time]))
+    return list(filter(None, ["–".join(ends), time]))
 
 
 def three_digits(value: float | None) -> str:
@@ -430,11 +424,10 @@ def bodies_of(site: Site, id_: str) -> list[Body]:
     ]
 
 
-def cell_heads(lines: Sequence["MeasuredLine"], catalogue: Catalogue) -> list[str]:
-    """Return the columns of a benchmark's rows: no throughput if they move no bytes."""
-    row = next(iter(lines[0][3].values()))
-    moved = catalogue.bytes_moved(row.id, row.params)
-    return [head for head in row_cells(row, catalogue) if moved or head != "MB/s"]
+def cell_heads(rows: Sequence[Row], catalogue: Catalogue) -> list[str]:
+    """Return the columns of these rows: no throughput if none of them moves bytes."""
+    moved = any(catalogue.bytes_moved(row.id, row.params) for row in rows)
+    return [head for head in row_cells(rows[0], catalogue) if moved or head != "MB/s"]
 
 
 MeasuredLine = tuple[Named, Lang, bool | None, dict[RowKey, Row]]

@@ -31,7 +31,8 @@ from tockmark.compare.sweeps import FROM
 from tockmark.result.model import Result, Row, common_icaches, layout_nets, microseconds, ratio
 from tockmark.show import text
 from tockmark.show.table import Named
-from tockmark.site.model import Site
+from tockmark.site.model import ColumnGroup, Site, SiteColumn
+from tockmark.site.model import setting as conditions
 from tockmark.site.pages import names_of_rows
 from tockmark.site.plot import (
     DARK,
@@ -218,7 +219,7 @@ def sweeps(named: list[Named]) -> Sheet | None:
                     curves_by_sweep.setdefault((id_, x), []).append(curve)
     if not curves_by_sweep:
         return None
-    sheet = _sheet("Cost by parameter", named, curves_by_sweep, min(2, len(curves_by_sweep)), 1.9)
+    sheet = _sheet("Cost by parameter", named, curves_by_sweep, min(2, len(curves_by_sweep)), 2.1)
     for axes, ((id_, x), curves) in zip(sheet.panels, curves_by_sweep.items(), strict=False):
         axes.set_title(id_)
         axes.set_ylim(0, _top([curves]) * 1.08)
@@ -447,7 +448,7 @@ def kernels(named: list[Named]) -> Sheet | None:
     ]
     spoken = " and ".join(dict.fromkeys(LANGS[entry.result.langs[0]] for entry in named))
     title = f"What kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
-    height = 1.3 + 0.23 * len(rows)
+    height = 1.8 + 0.23 * len(rows)
     sheet = Sheet(title, named, height=height, conditions=built)
     (axes,) = sheet.panels
     heights = {words: len(rows) - n for n, words in enumerate(rows)}
@@ -679,25 +680,34 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
     for group in site.groups[:1]:
         cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
         kernel = Selection(site.catalogue, ("kernel",))
-        every = [(*column.wider, column.result)[0] for column in group.columns]
+        columns = _fair(group)
+        every = [(*column.wider, column.result)[0] for column in columns.values()]
         touching = [result.only(cache).only(kernel) for result in every]
         for wanted, results in product((["kernels"], ["before-after"], None), (touching, every)):
-            named = [Named(*pair) for pair in zip(group.names, results, strict=True)]
+            named = [Named(*pair) for pair in zip(columns, results, strict=True)]
             drawn = _inline(draw(named, wanted)) if wanted is None or len(named) > 1 else []
             if drawn:
                 return drawn[0]
     return None
 
 
-def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Markup]]:
-    """Return the pictures of a group of benchmarks, such as sweeps, from the results of the first
-    columns, or from results with more links. Rows that run kernel code are drawn of all of them,
-    with one cache setting; others of one result."""
+def _fair(group: ColumnGroup) -> dict[str, SiteColumn]:
+    """Return the columns whose kernels have the first one's opt-level, or all if it is alone."""
+    every = dict(zip(group.names, group.columns, strict=True))
+    levels = [column.result.provenance.kernel.opt_level for column in group.columns]
+    same = {name: c for (name, c), at in zip(every.items(), levels, strict=True) if at == levels[0]}
+    return same if len(same) > 1 else every
+
+
+def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Markup, str]]:
+    """Return the pictures of a group of benchmarks, with their conditions, from the first columns
+    or from results with more links. Rows that run kernel code are drawn of several results, with
+    one cache setting; others of one result."""
     defined = site.catalogue.benchmarks
     touching = any(defined[id_].touches == "kernel" for id_ in ids if id_ in defined)
     named = []
     for columns in site.groups[:1]:
-        for name, column in zip(columns.names, columns.columns, strict=True):
+        for name, column in _fair(columns).items():
             keys = [key for key, row in column.rows.items() if row.id in ids]
             results = [column.result_of(key) for key in keys[:1]]
             for result in results:
@@ -707,7 +717,8 @@ def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Ma
     shown = named[: SHOWN if touching else 1]
     # The tables show each row's distribution and its range over layouts.
     wanted = [name for name in FIGURES if name not in (*SEVERAL, "layouts", "distributions")]
-    return _inline(draw(shown, wanted), group) if shown else []
+    drawn = _inline(draw(shown, wanted), group) if shown else []
+    return [(*picture, conditions([entry.result for entry in shown])) for picture in drawn]
 
 
 def _inline(sheets: dict[str, Sheet], suffix: str = "") -> list[tuple[str, Markup]]:

@@ -139,7 +139,8 @@ def _pages(site: Site, chapters: Sequence[Chapter]) -> Iterator[Page]:
         if kernel.has_page:
             words = " ".join([kernel.built, *(named.name for named in kernel.named)])
             filled = {"kernel": kernel}
-            yield Page(kernel.page, "kernel.html", kernel.title, "kernel", filled, words)
+            title = f"{kernel.title}, {pages.opt_level(kernel.named[0].result)}"
+            yield Page(kernel.page, "kernel.html", title, "kernel", filled, words)
             for entry in kernel.named:
                 rows_title = f"All rows of {kernel.title}: {entry.name}"
                 path = pages.rows_address(site, entry)

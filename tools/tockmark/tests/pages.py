@@ -108,4 +108,6 @@ def captions(text: str) -> list[str]:
         re.search(r"<(caption|figcaption)>(.*?)</\1>", part, re.DOTALL)
         for part in (*tables, *figures)
     ]
-    return [re.sub(r"<[^>]*>", "", match[2]) if match else "" for match in found]
+    inline = re.findall(r'<span class="figure">.*?<span class="soft">(.*?)</span>', text, re.DOTALL)
+    words = [match[2] if match else "" for match in found]
+    return [re.sub(r"<[^>]*>", "", caption) for caption in (*words, *inline)]
