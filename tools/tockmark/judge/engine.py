@@ -53,13 +53,11 @@ class Side(Protocol):
     @property
     def name(self) -> str:
         """The name of the side."""
-        ...
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         """Measure rows in the links with numbers from `first` to `last` - 1. Return a result per
         link; fewer if there are not enough links. Raise TockmarkError if the kernel cannot be
         built, or panics."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -212,8 +212,12 @@ class TraceEvents:
         if step.handler and last is not None and not last.trapped:
             self._take(timed)
         if step.user:
-            starts &= function != START
-            if last is not None and not last.user and self._begins_upcall(track, step, starts):
+            left = self._left.get(track)
+            # No app resumes at the first instruction of a function.
+            begins = starts and function != START
+            if left is not None:
+                begins = left.trapped and step.pc not in (left.pc, left.pc + left.size)
+            if last is not None and not last.user and begins:
                 self._add_instant(track, UPCALL, timed.begin, {"function": function})
             if step.insn == ECALL:
                 self._call(track, timed.end)
@@ -252,12 +256,6 @@ class TraceEvents:
         self.taken.append((timed.end, cause))
         if self._handling is None:
             self._handling = timed.end, cause
-
-    def _begins_upcall(self, track: str, step: Step, starts: bool) -> bool:
-        left = self._left.get(track)
-        if left is None:  # no app resumes at the first instruction of a function
-            return starts
-        return left.trapped and step.pc not in (left.pc, left.pc + left.size)
 
     def _call(self, track: str, at: int) -> None:
         number = self._registers.get(self._class)

@@ -432,12 +432,10 @@ class Relinkable(Protocol):
 
     def ordered_sections(self) -> list[InputSection]:
         """Return the sections of the kernel in its own order."""
-        ...
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
         """Link with the sections in an order of marks, and with `room` bytes after each. Raise
         UnpairedError if the linker fails."""
-        ...
 
 
 @dataclass(frozen=True)
