@@ -147,8 +147,8 @@ def _kept(row: Row, simulated: bool) -> HistoryRow:
     series = row.cycles
     assert series is not None  # since the row is sound
     assert series.net is not None
-    own = interval(series, simulated)
-    low, high = min((own.low, *series.nets)), max((own.high, *series.nets))
+    nets = (*interval(series, simulated), *series.nets)
+    low, high = min(nets), max(nets)
     return HistoryRow(
         id=row.id,
         cycles=series.net,

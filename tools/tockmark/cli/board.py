@@ -30,11 +30,9 @@ from tockmark.target.board import BoardProfile
 from tockmark.target.elf import ISAS
 from tockmark.target.image import AppBuild
 from tockmark.target.image_folder import (
-    ImageManifest,
     flash_with_apps,
     load_boot,
     manual_load,
-    missing_tool,
     write_folder,
 )
 from tockmark.target.kernel import KernelElf, read_kernel, warn_without_panics
@@ -106,14 +104,6 @@ class ImageContent:
         return claims.read(self.kernel or board.kernels[self.abi])
 
 
-def _print_omitted(manifest: ImageManifest) -> None:
-    """Print which boots have no image, and why."""
-    boots = len({boot.name for boot in manifest.boots}) + len(manifest.left_out)
-    for why in dict.fromkeys(boot.why for boot in manifest.left_out):
-        names = [boot.name for boot in manifest.left_out if boot.why == why]
-        print(f"omitted {len(names)} of {boots} boots, {', '.join(names)}: {why}")
-
-
 @verb(
     "tockmark board image --board cw310 -o out",
     "tockmark board image --board cw310 --kernel ~/tock/earlgrey-cw310.elf --lang c,rust -o out",
@@ -144,7 +134,10 @@ def image_verb(
     boots, elf = content.boots(profile, catalogue, boot), content.elf(claims, profile)
     with run_options.interruptible_once():
         manifest = write_folder(profile, elf, boots, catalogue, content.samples, output, also or ())
-    _print_omitted(manifest)
+    every = len({built.name for built in manifest.boots}) + len(manifest.left_out)
+    for why in dict.fromkeys(omitted.why for omitted in manifest.left_out):
+        names = [omitted.name for omitted in manifest.left_out if omitted.why == why]
+        print(f"omitted {len(names)} of {every} boots, {', '.join(names)}: {why}")
     count = len(manifest.boots)
     print(f"{count} image{'s' * (count > 1)}, each to be flashed once: {paths.shown(output)}/")
 
@@ -193,8 +186,11 @@ def install_verb(
     elif load_boot(profile, flash):
         print(f"loaded onto {profile.name}")
     else:
+        why = f"tockmark knows no tool that loads {profile.name}"
+        if profile.load is not None:
+            why = f"{profile.load.command[0]} is not on PATH"
         raise TockmarkError(
-            f"nothing was loaded: {missing_tool(profile)}",
+            f"nothing was loaded: {why}",
             f"load it by hand: {manual_load(profile, flash)}",
             INCOMPLETE,
         )

@@ -275,8 +275,8 @@ def _unsure(result: Result, row: Row) -> float:
     """Return half of the interval of the net by its samples, in cycles."""
     if row.cycles is None or row.cycles.own_net is None:
         return 0
-    span = interval(row.cycles, result.simulated)
-    return (span.high - span.low) / 2
+    low, high = interval(row.cycles, result.simulated)
+    return (high - low) / 2
 
 
 def _addresses(slots: Iterable[Slot]) -> list[tuple[object, ...]]:

@@ -39,15 +39,6 @@ from tockmark.result.stats import (
 from tockmark.suite.catalogue import Catalogue, RowKey
 from tockmark.wire.rows import SERIES
 
-
-@dataclass(frozen=True)
-class Interval:
-    """An interval of a value; both ends are equal if the value is exact."""
-
-    low: float
-    high: float
-
-
 # The geometric mean of the ratios of the rows that touch the kernel
 
 
@@ -149,13 +140,13 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
     )
 
 
-def interval(series: Series, simulated: bool, error_probability: float = OF_ONE) -> Interval:
-    """Return the interval of the net of the first layout at this error probability: a point if
-    samples are simulated, equal or not known."""
+def interval(series: Series, simulated: bool) -> tuple[float, float]:
+    """Return the interval of the net of the first layout: a point if samples are simulated, equal
+    or not known."""
     own = series.own_net
     assert own is not None
-    below, above = (0.0, 0.0) if simulated else net_error(_medians(series), error_probability)
-    return Interval(own - below, own + above)
+    below, above = (0.0, 0.0) if simulated else net_error(_medians(series), OF_ONE)
+    return own - below, own + above
 
 
 def _medians(series: Series) -> tuple[Median, ...]:

@@ -53,13 +53,11 @@ class Side(Protocol):
     @property
     def name(self) -> str:
         """The name of the side."""
-        ...
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         """Measure rows in the links with numbers from `first` to `last` - 1. Return a result per
         link; fewer if there are not enough links. Raise TockmarkError if the kernel cannot be
         built, or panics."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -166,11 +164,6 @@ class Simulated:
             self._check(ran)
             results.append(results_of_run)
         return [_merged(results_of_link) for results_of_link in zip(*results, strict=True)]
-
-    @property
-    def effort(self) -> str:
-        """The number of boots, and of those that were stored, in words."""
-        return f"{self.boots} boots, {self.reused} of them simulated before"
 
     def write(self, result: Result) -> None:
         """Write a result of this side to its file, and the UART text to the log next to it."""

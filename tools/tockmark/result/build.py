@@ -31,9 +31,7 @@ from tockmark.result.provenance import (
 from tockmark.suite.catalogue import (
     HARNESS_ROWS,
     PERF,
-    Benchmark,
     Boot,
-    BootRowName,
     Catalogue,
     CounterName,
     Lang,
@@ -145,13 +143,15 @@ def build(
         elif name == "missing" and measured_row is not None:  # one of its series is missing
             series = " and ".join(measured_row.missing_series)
             problems.append(f"{absent.boot}: {absent.name} has no {series}")
+    ids = {row.id for row in (*rows.values(), *(row for _, row in gone))}
+    foreign = ids - HARNESS_ROWS if catalogue.name else set()
     return Result(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=Tool("tockmark", __version__, commit_of_checkout()),
             catalogue=catalogue.name,
             catalogue_sha256=catalogue.sha256,
-            benchmarks=_others(catalogue, [*rows.values(), *(row for _, row in gone)]),
+            benchmarks=tuple(b for b in catalogue.benchmarks.values() if b.id in foreign),
             entries={
                 id_: catalogue.benchmarks[id_].measured_as
                 for id_ in dict.fromkeys(row.id for row in rows.values())
@@ -165,12 +165,6 @@ def build(
         problems=tuple(problems),
         **{name: tuple(absent_rows.values()) for name, absent_rows in lists.items()},
     )
-
-
-def _others(catalogue: Catalogue, rows: Iterable[BootRowName]) -> tuple[Benchmark, ...]:
-    """Return the benchmarks of these rows unless the catalogue is the default one."""
-    ids = {row.id for row in rows} - HARNESS_ROWS if catalogue.name else set()
-    return tuple(benchmark for id_, benchmark in catalogue.benchmarks.items() if id_ in ids)
 
 
 def _with_boot(row: Placed, boot: MeasuredBoot, app: App) -> Placed:

@@ -130,6 +130,8 @@ def read_kernel(path: Path) -> KernelElf:
     for start, data in elf.segments:
         if start <= address < start + len(data):
             name_bytes = data[address - start :][:LONGEST_NAME].split(b"\0")[0]
+    functions = (symbol for symbol in elf.symbols if symbol.in_section and symbol.kind != IS_OBJECT)
+    panics = {f.address for f in functions if any(panic.search(f.name) for panic in PANICS)}
     name, _, opt_level = printable_text(name_bytes.decode("ascii", "replace")).partition(OPT_LEVEL)
     return KernelElf(
         path,
@@ -141,17 +143,10 @@ def read_kernel(path: Path) -> KernelElf:
         opt_level if _OPT_LEVEL_VALUE.fullmatch(opt_level) else None,
         rustc=rustc_versions(elf.content(".comment")),
         entry=elf.entry,
-        panics=panic_addresses(elf),
+        panics=tuple(sorted(panics)),
         flash_bytes=sum(piece.size for piece in pieces(elf) if piece.in_flash),
         isa=elf.isa.name,
     )
-
-
-def panic_addresses(elf: Elf) -> tuple[int, ...]:
-    """Return the addresses where a kernel's panic begins, by its symbols (PANICS)."""
-    functions = (symbol for symbol in elf.symbols if symbol.in_section and symbol.kind != IS_OBJECT)
-    panics = (f.address for f in functions if any(panic.search(f.name) for panic in PANICS))
-    return tuple(sorted(set(panics)))
 
 
 class AppCapacity(NamedTuple):

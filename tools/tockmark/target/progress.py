@@ -139,20 +139,17 @@ class Display:
         """Show the current progress."""
         if self.bars.disable:
             self.line.show(self._format_all())
-        else:
-            self._update_bars()
-
-    def close(self) -> None:
-        """Show the final progress."""
-        self.show()
-        self.bars.stop()
-
-    def _update_bars(self) -> None:
+            return
         for task_id, status in zip(self.tasks, self.statuses, strict=True):
             line, visible = status.report(), status.running
             self.bars.update(task_id, completed=status.rows, line=line, visible=visible)
         rows = sum(status.rows for status in self.statuses)
         self.bars.update(self.all, completed=rows, line=self._format_all())
+
+    def close(self) -> None:
+        """Show the final progress."""
+        self.show()
+        self.bars.stop()
 
     def _format_all(self) -> str:
         done = sum(status.done for status in self.statuses)

@@ -71,8 +71,10 @@ class Simulation:
         """Yield the lines of the log, without newlines, until the simulator ends."""
         begins = True  # a line, and not a further part of a long one
         for line in self.process.lines():
-            yield self._log_line(line, begins)
+            own = line.removeprefix(OWN_LINE) if self.marked and begins else line
             begins = len(line) < LONGEST_LINE
+            is_mark = own != line and not own.startswith(OWN_LINE)
+            yield with_checksum(f"{SIM_MARK}{own} ") if is_mark else as_text(own)
 
     def stop(self) -> None:
         """End the process early."""
@@ -91,22 +93,6 @@ class Simulation:
             idle=code in (ASLEEP, LIMIT, SILENT),
             killed=code < 0,
         )
-
-    def _log_line(self, line: str, begins: bool) -> str:
-        """Return a line, or a further part of a long one, as a log keeps it."""
-        if self.marked and begins and line.startswith(OWN_LINE):
-            line = line.removeprefix(OWN_LINE)
-            if not line.startswith(OWN_LINE):
-                return with_checksum(f"{SIM_MARK}{line} ")
-        return as_text(line)
-
-    def _take_error_line(self, line: str) -> None:
-        """Take a line of stderr: read the cycles of a status line, keep any other."""
-        match = _STATUS.match(line)
-        if match:
-            self.cycles = int(match[1])
-        if not line.startswith("earlgrey-sim: status"):
-            self.messages = [*self.messages[-19:], line.strip()]
 
     def _failure(self, code: int) -> str | None:
         """Return what an exit code means, in one line; None if the suite finished."""
@@ -142,8 +128,11 @@ class Simulation:
             if line.startswith(_TERMINAL):
                 self._terminal = line.removeprefix(_TERMINAL).strip()
                 self._terminal_or_end.set()
-            else:
-                self._take_error_line(line)
+                continue
+            if match := _STATUS.match(line):
+                self.cycles = int(match[1])
+            if not line.startswith("earlgrey-sim: status"):
+                self.messages = [*self.messages[-19:], line.strip()]
         self._terminal_or_end.set()
 
 
@@ -283,9 +272,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {
             "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
             "engine": self.engine,
-            "verilator": versions.get("verilator"),
-            "ibex": versions.get("ibex"),
-            "opentitan": versions.get("opentitan"),
+            **{name: versions.get(name) for name in ("verilator", "ibex", "opentitan")},
             "uart_cycles_per_byte": self.uart_cycles_per_byte,
             "sram_seed": self.sram_seed,
             **({} if self.core is None else {"core": self.core}),

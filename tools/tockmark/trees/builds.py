@@ -293,7 +293,6 @@ class BuiltLinks:
 
     @property
     def plain(self) -> Path:
-        """The kernel as the user's command links it."""
         return self.up_to(1)[0]
 
     def _add(self, seed: int) -> bool:
@@ -380,7 +379,6 @@ class PairedSide:
 
     @property
     def plain(self) -> Path:
-        """The kernel as the user's command links it."""
         return self.pairs.plain[self.side]
 
 
@@ -449,7 +447,10 @@ def pair_of_commits(
 ) -> Iterator[KernelPair]:
     """Yield two commits of a checkout, in paired links if possible. Print how long a judgement is
     expected to take, and store how long it took."""
-    print_message(_expected(tree))
+    last, expected = load_build_command(tree), "about ten minutes on two cores"
+    if last is not None and last.seconds:
+        expected = f"{last.seconds / 60:.1f} minutes last time"
+    print_message(f"builds two commits and runs them: {expected}")
     start = time.monotonic()
     with (
         build_sides(tree, revisions, recipe, fresh) as (old, new),
@@ -468,16 +469,6 @@ def pair_of_commits(
     if build_command := load_build_command(tree):
         seconds = round(time.monotonic() - start)
         store_build_command(tree, structs.replace(build_command, seconds=seconds))
-
-
-def _expected(tree: Path) -> str:
-    """Return the expected duration of a judgement in words."""
-    build_command = load_build_command(tree)
-    if build_command is not None and build_command.seconds:
-        return (
-            f"builds two commits and runs them: {build_command.seconds / 60:.1f} minutes last time"
-        )
-    return "builds two commits and runs them: about ten minutes on two cores"
 
 
 class BuildCommand(msgspec.Struct, frozen=True):

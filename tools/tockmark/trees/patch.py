@@ -26,6 +26,7 @@ from tockmark.base.documents import Part
 from tockmark.base.errors import TockmarkError
 
 LIBRARY = Path("kernel", "src", "lib.rs")
+EARL_GREY_BOARD = re.compile(r"/(opentitan|earlgrey-[^/]*)$")
 EARL_GREY = "riscv32imc-unknown-none-elf"
 
 
@@ -235,7 +236,9 @@ def find_family(tree: Path, board: str | None = None) -> Family:
             f"{tree} is not a Tock checkout: {LIBRARY} is missing or not Tock's",
             f"give the top folder of {fits}",
         )
-    boards = " and ".join(_earl_grey_boards(tree))
+    folders = sorted(path.parent for path in (tree / "boards").glob("**/Cargo.toml"))
+    names = [str(path.relative_to(tree)) for path in folders]
+    boards = " and ".join(name for name in names if EARL_GREY_BOARD.search(name))
     why = f"this version's {boards} is unknown" if boards else "it has no Earl Grey board"
     if board:
         why = f"it has no {board} that the patch supports"
@@ -243,13 +246,6 @@ def find_family(tree: Path, board: str | None = None) -> Family:
         f"{tree} is {version}, which is not supported: {why}",
         f"the patch fits {fits}; wire other boards by hand as in kernel-patches/",
     )
-
-
-def _earl_grey_boards(tree: Path) -> list[str]:
-    """Return the folders of boards with Earl Grey, relative to the top folder of a tree."""
-    folders = sorted(path.parent for path in (tree / "boards").glob("**/Cargo.toml"))
-    names = [str(path.relative_to(tree)) for path in folders]
-    return [name for name in names if re.search(r"/(opentitan|earlgrey-[^/]*)$", name)]
 
 
 def tock_release(tree: Path) -> str | None:
