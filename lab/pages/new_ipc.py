@@ -91,27 +91,32 @@ def new_by_old(size: int, branch: str = "initial", level: str = "z") -> str:
 
 
 def by_size(sizes: Iterable[int] = (64, 256, 1024, 8192), branch: str = "initial") -> str:
-    """Return a table of one message's cycles by size, and its µs at z: the old and the new IPC at
-    each opt-level (range over links), i-cache on."""
+    """Return a table of one message by size, i-cache on: µs at z, and cycles of the old and the new
+    IPC at each opt-level (range over links)."""
     old, new = "ipc.bandwidth", "ipc2.bandwidth"
-    hertz = run(branch, LEVELS[0]).board.clock_hz or 0
+    release = committed("opt/tock-2.2-z")
+    hertz = release.board.clock_hz or 0
     lines = []
     for size in sizes:
-        cells = {
-            (level, id_): _nets(branch, level, id_, size) for level in LEVELS for id_ in (old, new)
-        }
-        micro = [f"{median(cells['z', id_][0]) * 1e6 / hertz:,.0f}" for id_ in (old, new)]
-        spans = [f"{'' if own else 'about '}{between(nets)}" for nets, own in cells.values()]
-        lines.append([f"{size:,}", *micro, *spans])
-    heads = [f"{name}, {level}" for level in LEVELS for name in ("old", "new")]
-    return markdown(["bytes", "old, z, µs", "new, z, µs", *heads], lines)
+        nets = [_nets(run(branch, level), id_, size) for level in LEVELS for id_ in (old, new)]
+        micros = [_nets(release, old, size), *nets[:2]]
+        lines.append(
+            [
+                f"{size:,}",
+                *(f"{median(own) * 1e6 / hertz:,.0f}" for own, _ in micros),
+                *(f"{'' if measured else 'about '}{between(own)}" for own, measured in nets),
+            ]
+        )
+    micros_heads = ["2.2, old, µs", "old, µs", "new, µs"]
+    names = [f"{name}, {level}" for level in LEVELS for name in ("old", "new")]
+    return markdown(["bytes", *micros_heads, *names], lines)
 
 
-def _nets(branch: str, level: str, id_: str, size: int) -> tuple[list[float], bool]:
+def _nets(result: CommittedResult, id_: str, size: int) -> tuple[list[float], bool]:
     """Return the net cycles of a message over links, and whether this size was measured. If not,
     they are on the line between 64 and 1024 bytes."""
     own, low, high = (
-        list(layout_nets(run(branch, level).row(f"{id_} size={each}"))) for each in (size, 64, 1024)
+        list(layout_nets(result.row(f"{id_} size={each}"))) for each in (size, 64, 1024)
     )
     share = (size - 64) / (1024 - 64)
     line = [before + share * (after - before) for before, after in zip(low, high, strict=True)]

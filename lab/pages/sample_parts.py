@@ -94,20 +94,21 @@ def operation_parts(profile: StoredProfile) -> dict[str, int]:
     return {part: sum(cycles.get(name, 0) for name in names) for part, names in PARTS.items()}
 
 
-def operation(kernels: Mapping[str, str], row: str, count: int) -> str:
-    """Return a table of the cycles of one operation (i-cache on) by part, then by the most
-    expensive functions of the first kernel. `kernels` maps folders to titles."""
-    own = [profiles(folder)[row, True] for folder in kernels]
-    parts = list(map(operation_parts, own))
+def operation(kernels: Mapping[str, str], row: str) -> str:
+    """Return a table of the cycles of one operation by part, i-cache on. `kernels` maps folders to
+    titles."""
+    parts = [operation_parts(profiles(folder)[row, True]) for folder in kernels]
     lines = [[words, *(number(each[part]) for each in parts)] for part, words in WORDS.items()]
     lines.append(["sum", *(number(sum(each.values())) for each in parts)])
-    functions = [Counter[str]() for _ in own]
-    for profile, cycles in zip(own, functions, strict=True):
-        for function in profile.functions:
-            cycles[_short(function.name)] += function.in_body
-    for name, _ in functions[0].most_common(count):
-        lines.append([text.quoted(name), *(number(cycles[name]) for cycles in functions)])
-    return markdown(["part, function", *kernels.values()], lines)
+    return markdown(["part", *kernels.values()], lines)
+
+
+def operation_functions(kernel: str, row: str, count: int) -> str:
+    """Return the functions that take most cycles of one operation, i-cache on, with these."""
+    cycles = Counter[str]()
+    for function in profiles(kernel)[row, True].functions:
+        cycles[_short(function.name)] += function.in_body
+    return ", ".join(f"{text.quoted(name)} {own}" for name, own in cycles.most_common(count))
 
 
 def _sample_of(row: str) -> str:

@@ -79,7 +79,11 @@ def past_bark_seconds(kernel: str, load: str) -> str:
     latency = load_latency(kernel)
     wait = _past_bark(latency, load)
     assert wait is not None
-    return f"{wait.cycles / latency.clock_hz:.1f} s"
+    return _seconds(wait.cycles, latency)
+
+
+def _seconds(cycles: int, latency: StoredLatency) -> str:
+    return f"{cycles / latency.clock_hz:.1f} s"
 
 
 def _past_bark(latency: StoredLatency, load: str) -> LongWait | None:
@@ -240,9 +244,9 @@ def _cell(latency: StoredLatency, name: str) -> str:
     for lost in latency.never:
         if lost.name == name:
             wait = _past_bark(latency, name)
-            if wait is not None and wait.stages:
-                return f"{wait.cycles:,}"
-            return f"over {lost.cycles if wait is None else wait.cycles:,}"
+            cycles = lost.cycles if wait is None else wait.cycles
+            over = "" if wait is not None and wait.stages else "over "
+            return f"{over}{cycles:,} ({_seconds(cycles, latency)})"
     if name not in {load.name for load in latency.loads}:
         return "-"
     whole = _load(latency, name).whole

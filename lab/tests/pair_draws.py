@@ -39,7 +39,11 @@ from tockmark.trees.builds import PairedSide, Pairs
 from tockmark.trees.pairing import PairedLinks, RelinkInputs, find_linkers
 
 FOLDER = paths.WRITTEN / "pair-draws"
-PLANTED = 0.01  # added cycles, as a share
+PLANTED = {
+    0.01: 1.0,
+    0.02: 1.01,
+    0.03: 1.02,
+}  # added share of cycles: what the interval must exceed
 MOST = 8  # pairs
 
 
@@ -78,9 +82,9 @@ class Draw:
     results: tuple[Result, Result]
 
     @staticmethod
-    def read(name: str) -> "Draw":
+    def read(name: str, folder: Path = FOLDER) -> "Draw":
         """Read the results of `make`."""
-        base, head = (file.load(FOLDER / f"{name}-{side}.json") for side in ("base", "head"))
+        base, head = (file.load(folder / f"{name}-{side}.json") for side in ("base", "head"))
         return Draw(name, (base, head))
 
     def rows(self, icache: bool) -> list[tuple[Row, Value, Value]]:
@@ -114,25 +118,27 @@ class Draw:
         return largest_limits
 
 
-def share_detected(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
-    """Return the share of draws, of `pairs` pairs each, that detect PLANTED in a row."""
-    hits = [hit for row in rows for hit in is_found(*row, pairs)]
-    return f"{np.mean(hits):.0%} of {len(hits)}" if hits else "-"
+def share_detected(
+    rows: Sequence[tuple[Row, Value, Value]], pairs: int, planted: float = 0.01
+) -> str:
+    """Return the share of draws, of `pairs` pairs each, that detect `planted` in a row."""
+    hits = [hit for row in rows for hit in is_found(*row, pairs, planted)]
+    return f"{np.mean(hits):.0%}" if hits else "-"
 
 
-def is_found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
-    """Return for each draw whether its pairs detect PLANTED, added to the nets of the head."""
+def is_found(row: Row, base: Value, head: Value, pairs: int, planted: float) -> list[bool]:
+    """Return for each draw whether its pairs detect `planted`, added to the nets of the head."""
     spread = paired_spread(Spread(), KNOWN).row_deviation(row)
     if spread is None:
         return []
     differences = logs_of(head.nets) - logs_of(base.nets)
-    nets = np.exp(logs_of(head.nets) - differences.mean()) * (1 + PLANTED)
+    nets = np.exp(logs_of(head.nets) - differences.mean()) * (1 + planted)
     hits = []
     for first in range(0, len(base.nets) - pairs + 1, pairs):
         drawn = slice(first, first + pairs)
         unchanged = replace(base, nets=base.nets[drawn], links=pairs)
         changed = replace(head, nets=tuple(map(float, nets[drawn])), links=pairs)
-        hits.append(change_of_cycles(unchanged, changed, spread).low > 1)
+        hits.append(change_of_cycles(unchanged, changed, spread).low > PLANTED[planted])
     return hits
 
 

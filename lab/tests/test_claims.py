@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pair_draws import PLANTED, Draw, share_detected
 
 import committed
 import new_ipc
@@ -15,7 +16,7 @@ from tockmark.base.paths import ROOT
 from tockmark.result.model import layout_nets
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import screen
-from tockmark_lab.folders import DATA
+from tockmark_lab.folders import DATA, STUDIES
 from tockmark_lab.studies import cores
 from tockmark_lab.validation import load_validation
 
@@ -59,6 +60,21 @@ def test_a_figure_in_a_sentence_follows_from_committed_files(
 ) -> None:
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     assert re.findall(sentence, text) == [figure()]
+
+
+def test_the_smallest_changes_that_pairs_find() -> None:
+    folder = STUDIES / "ladder" / "data" / "iterator"
+    draws = [Draw.read(name, folder) for name in ("stored", "tuple")]
+    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    for planted in PLANTED:
+        cells = []
+        for icache, pairs in ((False, 1), (True, 1), (True, 4), (True, 8)):
+            shares = {share_detected(draw.rows(icache), pairs, planted) for draw in draws}
+            cells.append(" to ".join(sorted(shares)).replace("%", "", len(shares) - 1))
+        line = " | ".join(cells).replace("%", " %")
+        assert re.search(
+            rf"^\| \+{planted:.0%}".replace("%", " %") + rf",.* \| {line} \|$", page, re.M
+        )
 
 
 @pytest.mark.parametrize("icache", [True, False])

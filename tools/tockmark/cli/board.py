@@ -33,7 +33,6 @@ from tockmark.target.image_folder import (
     flash_with_apps,
     load_boot,
     manual_load,
-    missing_tool,
     write_folder,
 )
 from tockmark.target.kernel import KernelElf, read_kernel, warn_without_panics
@@ -187,8 +186,11 @@ def install_verb(
     elif load_boot(profile, flash):
         print(f"loaded onto {profile.name}")
     else:
+        why = f"tockmark knows no tool that loads {profile.name}"
+        if profile.load is not None:
+            why = f"{profile.load.command[0]} is not on PATH"
         raise TockmarkError(
-            f"nothing was loaded: {missing_tool(profile)}",
+            f"nothing was loaded: {why}",
             f"load it by hand: {manual_load(profile, flash)}",
             INCOMPLETE,
         )

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Meta
 
 from tockmark.base import paths
-from tockmark.base.documents import Part
+from tockmark.base.documents import Part, read_toml
 from tockmark.base.errors import TockmarkError
 from tockmark.base.paths import shown
 from tockmark.result.model import Row, allowance
@@ -38,7 +38,7 @@ def last_match(row: Row, entries: Sequence[tuple[Selection, T]]) -> T | None:
 
 
 @contextmanager
-def _refusing(path: Path | None, fault: str, todo: str = "") -> Iterator[None]:
+def _refusing(path: Path | None, fault: str, todo: str) -> Iterator[None]:
     """Turn an error in a file, or in the defaults, into a TockmarkError that says what to do."""
     try:
         yield
@@ -196,10 +196,6 @@ class _LimitEntry(Part, frozen=True):
             raise ValueError("a [[limit]] limits neither cycles nor instructions")
 
 
-class _LimitsFile(Part, frozen=True):
-    limit: tuple[_LimitEntry, ...]
-
-
 # By the result's name of the series.
 Limits = Mapping[str, Sequence[tuple[Selection, SeriesLimits]]]
 
@@ -212,7 +208,8 @@ def load_limits(path: Path | None, catalogue: Catalogue, others: Rows = ()) -> L
     todo = "see the example in docs/reading-results.md"
     with _refusing(path, "holds no limits", todo):
         content = DEFAULTS if path is None else path.read_bytes()
-        for entry in msgspec.toml.decode(content, type=_LimitsFile).limit:
+        stored = msgspec.toml.decode(content, type=dict[Literal["limit"], list[_LimitEntry]])
+        for entry in stored.get("limit", ()):
             selections = [select(catalogue, row, others) for row in entry.rows]
             for series, word in SERIES_WORDS.items():
                 if (own := getattr(entry, word)) is not None:
@@ -277,18 +274,14 @@ class _Machine(Part, frozen=True):
     bound: tuple[SimulatorBound, ...]
 
 
-class _BoundsFile(Part, frozen=True):
-    machine: tuple[_Machine, ...]
-
-
 Bounds = Sequence[tuple[Selection, SimulatorBound]]
 
 
 def load_bounds(machine: str, catalogue: Catalogue, path: Path = BOUNDS) -> Bounds:
     """Read the bounds of a machine. TockmarkError if it has none, or the file is damaged."""
-    with _refusing(path, "does not follow its form"):
-        machines = msgspec.toml.decode(path.read_bytes(), type=_BoundsFile).machine
-        stated = {entry.name: entry.bound for entry in machines}
+    kind = dict[Literal["machine"], list[_Machine]]
+    stored = read_toml(path, kind, "does not follow its form", "restore it from git")
+    stated = {entry.name: entry.bound for entry in stored.get("machine", ())}
     if machine not in stated:
         raise TockmarkError(
             f"{shown(path)} states no bound for the machine '{machine}'",

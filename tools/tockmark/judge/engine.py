@@ -165,11 +165,6 @@ class Simulated:
             results.append(results_of_run)
         return [_merged(results_of_link) for results_of_link in zip(*results, strict=True)]
 
-    @property
-    def effort(self) -> str:
-        """The number of boots, and of those that were stored, in words."""
-        return f"{self.boots} boots, {self.reused} of them simulated before"
-
     def write(self, result: Result) -> None:
         """Write a result of this side to its file, and the UART text to the log next to it."""
         self._stored = result

@@ -23,6 +23,7 @@ from tockmark.compare.verdict import SAME_KERNEL, Judgement, RowVerdict, sorted_
 from tockmark.judge.engine import (
     MAX_LINKS,
     MAX_PAIRS,
+    SAMPLES,
     JudgeRun,
     Simulated,
     compared_waits,
@@ -64,7 +65,6 @@ LINKED = (16, 16)  # bytes, or one part in N: a linker alone may change a symbol
 BOOTS = ("syscall", "ipc-server_first")  # together they run most of the kernel
 KERNELS = (("_sstack", "_estack"), ("_stack_bottom", "_stack_top"))  # Tock's, the baseline's
 APP_TOP = "_stack_top"
-SAMPLES = 9
 INSN = slice(33, 41)  # columns of the instruction in a line of the trace, right-aligned
 UPPER = ("17", "37")  # the ends of auipc and lui to x2, which do not set the lower bits of sp
 ROWS = 4  # that are profiled on both sides, by default
@@ -538,6 +538,8 @@ def judge_change(pair: KernelPair, options: JudgeOptions, start: float) -> Repor
     report.paired.extend(pairing_notes(pair.pairs, judged) if pair.pairs else [])
     if pair.unpaired:
         report.notes.append(f"the links are not paired: {pair.unpaired}")
-    report.notes.extend(f"{side.name}: {side.effort}" for side in (base, head))
+    for side in (base, head):
+        boots = f"{side.boots} boots, {side.reused} of them simulated before"
+        report.notes.append(f"{side.name}: {boots}")
     report.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     return report

@@ -24,7 +24,6 @@ Alarms whose line was already up for another interrupt, or without an upcall, ar
 """
 
 import re
-import tomllib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +38,7 @@ from tockmark.base.documents import Count, Part
 from tockmark.base.errors import INCOMPLETE, TockmarkError, print_message
 from tockmark.base.paths import make_command, shown
 from tockmark.profile.symbols import Program, Scope
-from tockmark.profile.timeline import VECTOR, Slice, TracedSteps, timed_steps
+from tockmark.profile.timeline import VECTOR, Slice, TracedSteps, slice_of, timed_steps
 from tockmark.target.image import Image
 from tockmark.wire.records import ARM, FULL, Mark, Record, decode
 
@@ -123,8 +122,7 @@ class KernelFamily(Part, frozen=True):
 
 def load_families(path: Path = FAMILIES) -> list[KernelFamily]:
     """Read the list of families."""
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
-    return msgspec.convert(data["family"], list[KernelFamily])
+    return msgspec.toml.decode(path.read_bytes(), type=dict[str, list[KernelFamily]])["family"]
 
 
 def find_family(program: Program, chain: str = ALARM) -> KernelFamily:
@@ -536,11 +534,9 @@ def _alarms(family: KernelFamily, passings: Passings) -> Iterator[Alarm]:
 
 
 def _slices(family: KernelFamily, alarm: Alarm, track: str) -> Iterator[Slice]:
-    whole: dict[str, int | str] = {"cycle": alarm.due, "cycles": alarm.whole}
-    yield Slice(track, "alarm", alarm.due, alarm.ends[-1], whole)
+    yield slice_of(track, "alarm", alarm.due, alarm.ends[-1])
     begin = alarm.due
     for stage, end in zip(family.stage, alarm.ends, strict=True):
         if end > begin:
-            args: dict[str, int | str] = {"cycle": begin, "cycles": end - begin, "what": stage.what}
-            yield Slice(track, stage.name, begin, end, args)
+            yield slice_of(track, stage.name, begin, end, {"what": stage.what})
         begin = end

@@ -11,7 +11,6 @@ a stretch are shown by stack.
 """
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
@@ -152,8 +151,7 @@ class RanBoot:
 
 def read_loads() -> list[RunLoad]:
     """Read the list of loads."""
-    data = tomllib.loads(LOADS.read_text(encoding="utf-8"))
-    return msgspec.convert(data["load"], list[RunLoad])
+    return msgspec.toml.decode(LOADS.read_bytes(), type=dict[str, list[RunLoad]])["load"]
 
 
 def loads_for(

@@ -202,7 +202,7 @@ class TraceEvents:
         if timed.slept:
             self._close()
             begin = timed.begin - timed.slept
-            self.slices.append(_slice(KERNEL, ASLEEP, begin, timed.begin))
+            self.slices.append(slice_of(KERNEL, ASLEEP, begin, timed.begin))
         if (track, name) != self._open:
             self._close()
             self._open, self._begin = (track, name), timed.begin
@@ -227,7 +227,7 @@ class TraceEvents:
         self.counted[FILLS] += [timed.end] * step.fills
         if step.insn == MRET and self._handling is not None:
             begin, cause = self._handling
-            self.slices.append(_slice(TAKEN, cause, begin, timed.end))
+            self.slices.append(slice_of(TAKEN, cause, begin, timed.end))
             self._handling = None
         if step.rd:
             self._registers[step.rd] = step.value
@@ -237,16 +237,16 @@ class TraceEvents:
         """End the trace in this cycle; after the last instruction the core sleeps."""
         self._close()
         if end > self._end:
-            self.slices.append(_slice(KERNEL, ASLEEP, self._end, end))
+            self.slices.append(slice_of(KERNEL, ASLEEP, self._end, end))
         if self._handling is not None:
             begin, cause = self._handling
-            self.slices.append(_slice(TAKEN, cause, begin, max(end, begin)))
+            self.slices.append(slice_of(TAKEN, cause, begin, max(end, begin)))
 
     def _close(self) -> None:
         if self._open is not None and self._end > self._begin:
             ((most, _),) = self._functions.most_common(1)
             more_args: Args = {"instructions": self._instructions, "mostly": most}
-            self.slices.append(_slice(*self._open, self._begin, self._end, more_args))
+            self.slices.append(slice_of(*self._open, self._begin, self._end, more_args))
         self._open, self._instructions = None, 0
         self._functions.clear()
 
@@ -277,7 +277,8 @@ class TraceEvents:
         self.instants.append(Instant(track, name, at, {"cycle": at, **args}))
 
 
-def _slice(track: str, name: str, begin: int, end: int, more_args: Args | None = None) -> Slice:
+def slice_of(track: str, name: str, begin: int, end: int, more_args: Args | None = None) -> Slice:
+    """Return a slice with its first cycle and its length among its arguments."""
     args = {"cycle": begin, "cycles": end - begin, **(more_args or {})}
     return Slice(track, name, begin, end, args)
 
@@ -291,7 +292,7 @@ def _waits(rises: Sequence[int], interrupts: Sequence[tuple[int, str]], end: int
         if again < when:
             when, cause = again, NOT_TAKEN
         if when > rise:
-            waits.append(_slice(RAISED, cause, rise, when))
+            waits.append(slice_of(RAISED, cause, rise, when))
     return waits
 
 
@@ -437,7 +438,10 @@ def timeline(
     events = trace_events(steps, codes, processes, options.apps.abi, end, raised)
     upcalls = [instant.at for instant in events.instants if instant.name == UPCALL]
     further = extra(TracedSteps(kernel, image, steps, raised, upcalls))
-    slices = [*events.slices, *further, *map(_sample_slice, samples)]
+    slices = [*events.slices, *further]
+    for sample in samples:
+        name = f"sample {sample.number + 1}: {sample.value} cycles"
+        slices.append(slice_of(SAMPLES, name, sample.begin, sample.end, {"cycles": sample.value}))
     *interrupts, of_kernel = TRACKS
     own = [*interrupts, *sorted({part.track for part in further}), of_kernel]
     return Timeline(
@@ -474,12 +478,6 @@ def write_timeline(
         f" calls and upcalls{counts}\n"
         f"written to {shown(path)}, {size}; open it in https://ui.perfetto.dev"
     )
-
-
-def _sample_slice(sample: SampleSpan) -> Slice:
-    args: dict[str, int | str] = {"cycle": sample.begin, "cycles": sample.value}
-    name = f"sample {sample.number + 1}: {sample.value} cycles"
-    return Slice(SAMPLES, name, sample.begin, sample.end, args)
 
 
 def _check_length(begin: int, end: int) -> None:

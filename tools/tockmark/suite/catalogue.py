@@ -5,7 +5,6 @@ The default is apps/catalogue.toml. Another catalogue has the same format and a 
 
 import hashlib
 import itertools
-import tomllib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -310,8 +309,8 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
 @cache
 def _parsed(path: Path, data: bytes) -> Catalogue:
     try:
-        file = msgspec.convert(tomllib.loads(data.decode()), CatalogueFile)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        file = msgspec.toml.decode(data, type=CatalogueFile)
+    except ValueError as error:
         raise TockmarkError(f"{paths.shown(path)}: not a valid catalogue: {error}") from error
     by_id = {benchmark.id: benchmark for benchmark in file.benchmark}
     if len(by_id) != len(file.benchmark):

@@ -492,13 +492,6 @@ def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
     return False
 
 
-def missing_tool(board: BoardProfile) -> str:
-    """Return why `load_boot` returned False."""
-    if board.load is None:
-        return f"tockmark knows no tool that loads {board.name}"
-    return f"{board.load.command[0]} is not on PATH"
-
-
 def manual_load(board: BoardProfile, flash: Path) -> str:
     """Return what the user has to do if `load_boot` returns False, in one line."""
     if board.load is None:

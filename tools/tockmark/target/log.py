@@ -9,7 +9,7 @@ import re
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -48,7 +48,8 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return None: a cache entry would only copy the log."""
 
     def start(self, start: Start) -> "FileSession":
-        return FileSession(start, read_log(self.log).split("\n"))
+        lines = read_log(self.log).split("\n")
+        return FileSession(start, lines, Watch(start.image, start.reporter))
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
         return {}
@@ -60,30 +61,27 @@ class FileSession:
 
     start: Start
     text: list[str]
-    watch: Watch = field(init=False)
+    watch: Watch
     cycles = 0
-
-    def __post_init__(self) -> None:
-        self.watch = Watch(self.start.image, self.start.reporter)
-        self.whole = self.text
+    _stopped: bool = False
 
     @property
     def _panicked(self) -> bool:
         return self.watch.began and self.watch.panic is not None
 
     def lines(self) -> Iterator[str]:
-        for line in self.text:
+        for line in () if self._stopped else self.text:
             if not line.startswith(BOOT_MARKS):
                 yield from self.watch.take(line.rstrip("\r"))
             if self.watch.over:
                 return
 
     def stop(self) -> None:
-        self.text = []
+        self._stopped = True
 
     def _absent(self) -> str:
         """Return why no line of the log is from this boot."""
-        images = set(re.findall(r" image=([0-9a-f]{8})", "\n".join(self.whole)))
+        images = set(re.findall(r" image=([0-9a-f]{8})", "\n".join(self.text)))
         if images and self.start.image not in images:
             return (
                 f"the log is of other images ({', '.join(sorted(images))}), not {self.start.image}"

@@ -576,20 +576,17 @@ class PairedLinks:
             if n != expected:
                 at = span.start
             size, expected = max(span.size, other.size), span.next
-            if number and expected in self._first and self._is_moved(expected):
-                address = self._first[expected] + WORD // OFFSETS * number
-                size += (address - at - size) % WORD
+            if number and expected in self._first:
+                slot = self.slots[expected]
+                if slot.is_free and slot.align <= WORD // OFFSETS:  # at other offsets in each pair
+                    address = self._first[expected] + WORD // OFFSETS * number
+                    size += (address - at - size) % WORD
             at += size
             for room, side_span in zip(rooms, (span, other), strict=True):
                 if zeros := size - side_span.size:
                     room[side_span.last] = room.get(side_span.last, 0) + zeros
                     changed = True
         return changed
-
-    def _is_moved(self, number: int) -> bool:
-        """Return whether a slot has another offset in the flash word in each pair."""
-        slot = self.slots[number]
-        return slot.is_free and slot.align <= WORD // OFFSETS
 
 
 def _spans(

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -247,17 +247,15 @@ def _check_space(folder: Path) -> None:
         raise TockmarkError(problem, "free some space, or set XDG_CACHE_HOME") from error
 
 
-def _lock(handle: int) -> None:
-    """Lock a folder; wait for child processes of a killed process to end. Raise BlockingIOError if
-    they do not."""
+def _lock(handle: int) -> bool:
+    """Lock a folder and return whether it is free; wait for the children of a killed process."""
     until = time.monotonic() + WAIT
-    while True:
-        try:
-            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)
+    while time.monotonic() < until:
+        with suppress(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(0.05)
+    return False
 
 
 @contextmanager
@@ -271,13 +269,11 @@ def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            _lock(handle)
-        except BlockingIOError:
+        if not _lock(handle):
             raise TockmarkError(
                 f"another tockmark is building commits of {shown(repository.tree)}",
                 f"wait until it has finished: `fuser {shown(folder)}` names it",
-            ) from None
+            )
         new_worktree = Worktree(repository, folder / "tree", handle)
         new_worktree.remove()  # what a killed process left
         try:

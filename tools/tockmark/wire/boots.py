@@ -42,8 +42,8 @@ from tockmark.wire.records import (
     Restart,
     compress,
     decode,
-    durations,
     expand,
+    intervals,
 )
 from tockmark.wire.rows import EVENTS, PASSES, SERIES, Absent, Extra, StoredRow
 
@@ -409,7 +409,8 @@ def _take_marks(boot: MeasuredBoot, app: App, record: Record) -> None:
         return
     try:
         marks = boot.marks.row_marks(pairs["from"], pairs["to"], app.last_line, record.line)
-        samples = durations(marks, pairs["from"], pairs["to"], row.asked)
+        spans = intervals(marks, pairs["from"], pairs["to"], row.asked)
+        samples = [end - start for start, end in spans]
     except ValueError as error:
         _add_absent(app, "fail", row.id, row.params, f"marks: {error}")
         return

@@ -166,11 +166,6 @@ class Marks:
         return self.marks[first : bisect_left(self.marks, line, key=attrgetter("line"))]
 
 
-def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[int]:
-    """Return `count` samples in cycles. Raises ValueError like `intervals`."""
-    return [stop - begin for begin, stop in intervals(marks, start, end, count)]
-
-
 def intervals(marks: Sequence[Mark], start: str, end: str, count: int) -> list[tuple[int, int]]:
     """Return the first and the last cycle of `count` samples: after each mark `arm`, from the first
     mark `start` to the next mark `end`.
