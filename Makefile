@@ -176,7 +176,7 @@ apps-cortex-m4: apps qemu-tools
 
 # Print first what will be done, before `setup` begins.
 ifneq ($(filter bench,$(MAKECMDGOALS)),)
-$(info bench: $(if $(wildcard build/sim/cw310/earlgrey-sim),build what has changed and run the suite on the simulator: about a minute,set up, build simulator, kernels and apps, run the suite: about five minutes on two cores, later about one))
+$(info bench: $(if $(wildcard build/sim/cw310/earlgrey-sim),build what has changed and run the suite on the simulator: at most a minute,set up (two minutes), build simulator, kernel and apps (one), run the suite (a quarter): on two cores, later at most one))
 endif
 bench: sim kernel apps-2
 	@echo 'bench: running the suite on the baseline kernel; the Tock columns are committed files'

@@ -190,8 +190,8 @@ def csv_cell(text: str) -> str:
 
 
 def beginning(label: str, width: int) -> str:
-    """Shorten a text to this width by cutting its end."""
-    return label if len(label) <= width else f"{label[: width - 1].rstrip()}…"
+    """Return the first words of a text, in this width."""
+    return label if len(label) <= width else f"{label[: width - 1].rpartition(' ')[0]} …"
 
 
 def counted(count: int, noun: str = "row") -> str:
@@ -207,7 +207,7 @@ def sentence(text: str) -> str:
 def wrap(text: str, indent: str = "    ", width: int | None = None) -> list[str]:
     """Wrap prose, coloured or not, not inside words; lines after the first are indented."""
     lines: list[str] = []
-    for word in re.findall(r" *[^ ]+(?: %[^ ]*)?", text.replace("\n", " ")):
+    for word in re.findall(r" *[^ ]+(?: %[^ ]*| … [^ ]*)*", text.replace("\n", " ")):
         if lines and shown_width(lines[-1] + word) <= (width or _columns):
             lines[-1] += word
         else:
