@@ -18,7 +18,7 @@ ELF = $(TARGET)/release/tockmark-kernel
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, and print the costs'
 	@echo 'make test    set up, build, and run the product'\''s tests and all linters'
-	@echo 'make check   run only formatters, linters, type checks and unit tests (about five minutes)'
+	@echo 'make check   run only formatters, linters, type checks and unit tests (two to three minutes)'
 	@echo 'make setup   install Debian packages, .venv and .tools'
 	@echo 'make setup-rtl  install Verilator and the RTL of Ibex, for simulators of RTL'
 	@echo 'make setup-qemu  install QEMU and Arm compilers, build kernels and apps for tockmark run --board qemu'
@@ -176,7 +176,7 @@ apps-cortex-m4: apps qemu-tools
 
 # Print first what will be done, before `setup` begins.
 ifneq ($(filter bench,$(MAKECMDGOALS)),)
-$(info bench: $(if $(wildcard build/sim/cw310/earlgrey-sim),build what has changed and run the suite on the simulator: about a minute,set up, build simulator, kernels and apps, run the suite: about five minutes on two cores, later about one))
+$(info bench: $(if $(wildcard build/sim/cw310/earlgrey-sim),build what has changed and run the suite on the simulator: at most a minute,set up (two minutes), build simulator, kernel and apps (one), run the suite (a quarter): on two cores, later at most one))
 endif
 bench: sim kernel apps-2
 	@echo 'bench: running the suite on the baseline kernel; the Tock columns are committed files'
@@ -194,7 +194,7 @@ test: build setup-dev
 
 # Checks without simulation, for every change, before `make test`.
 check: apps setup-dev
-	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
+	@$(PYTEST) -m 'not whole' --hypothesis-profile=quick tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
 tables: setup apps
 	@.venv/bin/python tools/pages

@@ -14,12 +14,16 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from tockmark.show import text
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+settings.register_profile("tockmark", deadline=None, database=None, max_examples=200)
+settings.register_profile("quick", settings.get_profile("tockmark"), max_examples=50)
+settings.load_profile("tockmark")
 os.environ["TOCKMARK_CACHE"] = "off"
 
 # Files and folders that share a product (links of the kernel, a browser) and so run in sequence.

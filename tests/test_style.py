@@ -40,31 +40,37 @@ def files(*suffixes: str) -> list[Path]:
     return [path for path in paths if path.exists()]
 
 
+DENY = ["--", "-D", "warnings"]
+CHECKERS = [
+    ["cargo", "fmt", "--all", "--check"],
+    ["cargo", "fmt", *PROGRAMS, "--check"],
+    ["cargo", "clippy", "--quiet", *HOST, "--all-targets", *DENY],
+    ["cargo", "clippy", "--quiet", *KERNEL, *DENY],
+    ["cargo", "clippy", "--quiet", *SUITE, *DENY],
+    ["cargo", "test", "--quiet", *HOST],
+    [str(BIN / "ruff"), "check"],
+    [str(BIN / "ruff"), "format", "--check"],
+    [str(BIN / "mypy"), "--strict"],
+]
+VARIANTS = [
+    ["cargo", "clippy", "--quiet", *KERNEL, *V1, *DENY],
+    ["cargo", "clippy", "--quiet", *KERNEL, *EIGHT, *DENY],
+    ["cargo", "clippy", "--quiet", *KERNEL, *PMP_8, *DENY],
+    ["cargo", "clippy", "--quiet", *KERNEL, *CRYPTO, *DENY],
+    ["cargo", "clippy", "--quiet", *CRATE_V1, "--all-targets", *DENY],
+    ["cargo", "clippy", "--quiet", *CRATE, *CHIP, *DENY],
+    ["cargo", "clippy", "--quiet", *CRATE_V1, *CHIP, *DENY],
+    ["cargo", "clippy", "--quiet", *SUITE, "--features", "abi-v1", *DENY],
+    ["cargo", "test", "--quiet", *CRATE_V1],
+    ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *V1],
+    ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *EIGHT],
+    ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *PMP_8, "--lib", "sharing"],
+]
+
+
 @pytest.mark.parametrize(
     "command",
-    [
-        ["cargo", "fmt", "--all", "--check"],
-        ["cargo", "fmt", *PROGRAMS, "--check"],
-        ["cargo", "clippy", "--quiet", *HOST, "--all-targets", "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *KERNEL, "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *KERNEL, *EIGHT, "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *KERNEL, *PMP_8, "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *KERNEL, *CRYPTO, "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *CRATE_V1, "--all-targets", "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *CRATE, *CHIP, "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *CRATE_V1, *CHIP, "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *SUITE, "--", "-D", "warnings"],
-        ["cargo", "clippy", "--quiet", *SUITE, "--features", "abi-v1", "--", "-D", "warnings"],
-        ["cargo", "test", "--quiet", *HOST],
-        ["cargo", "test", "--quiet", *CRATE_V1],
-        ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *V1],
-        ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *EIGHT],
-        ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *PMP_8, "--lib", "sharing"],
-        [str(BIN / "ruff"), "check"],
-        [str(BIN / "ruff"), "format", "--check"],
-        [str(BIN / "mypy"), "--strict"],
-    ],
+    [*CHECKERS, *(pytest.param(command, marks=pytest.mark.whole) for command in VARIANTS)],
     ids=" ".join,
 )
 def test_checker(command: list[str]) -> None:

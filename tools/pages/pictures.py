@@ -19,8 +19,6 @@ TOCK = ["tock-2.2-cw310", "tock-master-cw310"]
 PICTURES = {
     "kernels": ["opt/baseline-z", "opt/tock-2.2-z", "opt/tock-master-z"],
     "before-after": TOCK,
-    "distributions": TOCK,
-    "layouts": ["opt/tock-2.2-z", "opt/baseline-z"],
     "procedure-calls": BASELINE,
     "memory-bandwidth": BASELINE,
     "instruction-cache": BASELINE,

@@ -99,7 +99,7 @@ def site_verb(
 
     The first page shows the findings; then there is a page per benchmark, kernel and comparison,
     with search. Folders may contain results and profiles. With --picture, write only pictures: the
-    figures of the 2021 study, sweeps, distributions, before and after."""
+    figures of the 2021 study, sweeps, before and after, kernels."""
     if picture is not None:
         _draw(sources, output, form, None if picture == "all" else picture, only)
     raise Exit(make_site(sources, output, only))

@@ -290,7 +290,7 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
     for column in results.values():
         kernel = column.result.provenance.kernel
         again = kernel.sha256 is not None and kernel == before
-        built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
+        built = text.beginning(kernel.built, BUILT)
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
         title = kernel.title.removeprefix("" if alone else short_title(kernel)).lstrip(", ")
         kernel_line = ", ".join(filter(None, [title, built]))

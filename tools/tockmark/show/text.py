@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Format colours, numbers, prose and tables. `Table` writes cells as text, Markdown, HTML, CSV or
-JSON and escapes them.
+"""Format colours, numbers, prose and tables. `Table` writes cells as text, Markdown or CSV, and
+escapes them.
 
 Colours are for terminals only and carry no information of their own. The command line switches them
 on for its standard output, and sets the width of the terminal; everything else gets plain text of
@@ -12,7 +12,7 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -190,8 +190,8 @@ def csv_cell(text: str) -> str:
 
 
 def beginning(label: str, width: int) -> str:
-    """Shorten a text to this width by cutting its end."""
-    return label if len(label) <= width else f"{label[: width - 1].rstrip()}…"
+    """Return the first words of a text, in this width."""
+    return label if len(label) <= width else f"{label[: width - 1].rpartition(' ')[0]} …"
 
 
 def counted(count: int, noun: str = "row") -> str:
@@ -207,7 +207,7 @@ def sentence(text: str) -> str:
 def wrap(text: str, indent: str = "    ", width: int | None = None) -> list[str]:
     """Wrap prose, coloured or not, not inside words; lines after the first are indented."""
     lines: list[str] = []
-    for word in re.findall(r" *[^ ]+(?: %[^ ]*)?", text.replace("\n", " ")):
+    for word in re.findall(r" *[^ ]+(?: %[^ ]*| … [^ ]*)*", text.replace("\n", " ")):
         if lines and shown_width(lines[-1] + word) <= (width or _columns):
             lines[-1] += word
         else:
@@ -219,7 +219,7 @@ def fold(text: str) -> str:
     """Wrap the lines of a text that are wider than the output, below their labels."""
     lines = []
     for line in text.splitlines():
-        indent = len(_LABEL.match(line)[0])  # type: ignore[index]
+        indent = len(_LABEL.match(uncoloured(line))[0])  # type: ignore[index]
         wide = shown_width(line) > _columns
         lines += wrap(line, " " * (indent if indent <= 24 else 4)) if wide else [line]
     return "\n".join(lines) + "\n" * text.endswith("\n")
@@ -275,7 +275,7 @@ class TableColumn:
     width: int = 0  # at least
     gap: int = 1  # blanks before a cell
     left: bool = False  # aligned to the left, else to the right
-    names: bool = False  # its cells are names, written as code in Markdown and HTML
+    names: bool = False  # its cells are names, written as code in Markdown
     spare: int = 0  # a table that is too wide omits the columns with the largest number first
 
     def padded(self, cell: str) -> str:
@@ -287,9 +287,9 @@ class TableColumn:
         """Return whether a name does not fit."""
         return self.left and shown_width(name) > self.width
 
-    def escaped(self, cell: str, as_code: Callable[[str], Markup]) -> Markup:
-        """Escape a cell for Markdown or HTML; names go through `as_code`."""
-        return as_code(cell) if self.names and not isinstance(cell, Markup) else prose(cell)
+    def escaped(self, cell: str) -> Markup:
+        """Escape a cell for Markdown."""
+        return quoted(cell) if self.names and not isinstance(cell, Markup) else prose(cell)
 
 
 def figures(
@@ -304,7 +304,7 @@ def figures(
 
 
 class Table:
-    """A table that can be written as text, Markdown, HTML, CSV or JSON.
+    """A table that can be written as text, Markdown or CSV.
 
     A cell is a string, possibly coloured: `bad("+3 %")`. The writers pad it, and escape it unless
     it is `Markup`. A row that is a single string spans all columns; the last cell of another row
@@ -312,7 +312,7 @@ class Table:
 
         table = Table([TableColumn("", 30, 0, left=True), *figures({"base": 9, "new": 9})])
         table.add(row.name, number(base), bad(number(new)))
-        lines = table.text("A section")  # or table.markdown(), table.html(), table.records()
+        lines = table.text("A section")  # or table.markdown()
 
     In text, columns are as wide as their cells. A table that is wider than the output omits spare
     columns. A name in the first column that is still too long gets a line of its own, and one in
@@ -402,30 +402,14 @@ class Table:
         if not self.rows:
             return []
         heads = "".join(f" {column.name} |" if column.name else " |" for column in self.columns)
-        sides = "".join("---|" if column.left else "---:|" for column in self.columns)
-        rows = [" | ".join(c.escaped(cell, quoted) for c, cell in cells) for cells in self._cells()]
-        return [f"|{heads}".replace("\n", " "), f"|{sides}", *(f"| {row} |" for row in rows), ""]
-
-    def html(self) -> Markup:
-        """Return the table as an HTML element."""
-        rows = ["".join(f"<th>{prose(column.name)}</th>" for column in self.columns)]
-        for cells in self._cells():
-            rows.append("".join(f"<td>{c.escaped(cell, code)}</td>" for c, cell in cells))
-        return Markup(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>")
-
-    def records(self) -> list[dict[str, str]]:
-        """Return the rows for JSON, each as cells by column name."""
-        return [{c.name: uncoloured(cell) for c, cell in cells} for cells in self._cells()]
-
-    def _cells(self) -> Iterator[list[tuple[TableColumn, str]]]:
-        """Yield each row as pairs of column and cell; a cell that spans all has an empty column."""
-        for row in self.rows:
-            if isinstance(row, str):
-                yield [(TableColumn(), str(row))] * (row != RULE)
-            else:
-                yield [
-                    *zip(self.columns, [*row, *[""] * (len(self.columns) - len(row))], strict=True)
-                ]
+        lines = [f"|{heads}".replace("\n", " ")]
+        lines += ["|" + "".join("---|" if column.left else "---:|" for column in self.columns)]
+        for row in (row for row in self.rows if row != RULE):
+            blank = [""] * (len(self.columns) - len(row))
+            pairs = () if isinstance(row, str) else zip(self.columns, [*row, *blank], strict=True)
+            cells = [column.escaped(cell) for column, cell in pairs] or [prose(str(row))]
+            lines.append(f"| {' | '.join(cells)} |")
+        return [*lines, ""]
 
 
 class Form(StrEnum):

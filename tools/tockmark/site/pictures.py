@@ -2,8 +2,8 @@
 """The pictures of a site: one function per picture, which returns None if its rows are missing.
 
 The first functions draw results by a parameter; three of them are figures of the 2021 study, with
-our data. The others compare results: distributions, ratios before and after, the rows of the first
-screen over kernels, and ranges over layouts. All figures come from result/model.py, and plot.py
+our data. The others compare results: ratios before and after, and the rows of the first screen over
+kernels. All figures come from result/model.py, and plot.py
 defines the style.
 """
 
@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import matplotlib as mpl
@@ -28,7 +27,7 @@ from matplotlib.ticker import (
 )
 
 from tockmark.compare.sweeps import FROM
-from tockmark.result.model import Result, Row, common_icaches, layout_nets, microseconds, ratio
+from tockmark.result.model import Result, Row, common_icaches, microseconds, ratio
 from tockmark.show import text
 from tockmark.show.table import Named
 from tockmark.site.model import ColumnGroup, Site, SiteColumn
@@ -45,7 +44,7 @@ from tockmark.site.plot import (
     rendered,
 )
 from tockmark.suite import catalogue
-from tockmark.suite.catalogue import ICACHE, LANGS, RowKey
+from tockmark.suite.catalogue import ICACHE, LANGS
 from tockmark.suite.selection import Selection
 
 MEMORY = {
@@ -53,20 +52,17 @@ MEMORY = {
     "read": ("mem.read_asm", "mem.read_sum", "mem.read_byte"),
     "write": ("mem.write_asm", "mem.write_const", "mem.write_byte"),
 }
-SPREAD = ("sched.", "irq.")  # benchmarks whose samples vary; drawn as distributions
-OWN = ("call.args", "icache.nops", "ctx.ring", "mem.", *SPREAD)  # drawn in their own pictures
+OWN = ("call.args", "icache.nops", "ctx.ring", "mem.")  # drawn in their own pictures
 CACHE = 4  # KiB, the size of Ibex's instruction cache
 # On cw310, a word arrives 3 cycles after the request, and the core has one access in flight. Below
 # FROM bytes, overlap with the counter reads distorts the figures.
 RAM_LIMIT, LIMITED = 4 / 3, "cw310"  # bytes per cycle; the machine
 LEAST = 3  # least number of points of a sweep
 WRITTEN = 1024  # larger sizes are written in KiB
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 MOST = 90  # lines of a picture of ratios
 LINE = 0.13  # inches per line
 NEAR = 0.01  # benchmarks with ratios this near to 1 are not drawn
 SHOWN = 3  # at most this many results in a picture of a group
-ROWS = 30  # of ranges, if there are no rows of the first screen
 
 
 @dataclass(frozen=True)
@@ -254,80 +250,6 @@ def _cache_setting(icache: bool | None) -> str:
     return "" if icache is None else f", i-cache {ICACHE[icache]}"
 
 
-@dataclass(frozen=True)
-class SampleSpread:
-    """The sorted samples of a row."""
-
-    place: int  # the result's index
-    case: str  # the row's parameters
-    row: Row
-    values: list[float]  # the costs of one operation
-    unit: str
-
-    @property
-    def middle(self) -> float:
-        """The median, as in tables."""
-        return (self.row.us if self.unit == "µs" else self.row.per_op) or 0
-
-
-def distributions(named: list[Named]) -> Sheet | None:
-    """Draw the cumulative distributions of varying sched.* and irq.* rows. All results share a
-    panel; the marker at 50 % is the table's median."""
-    panels: dict[tuple[str, bool | None], list[SampleSpread]] = {}
-    for index, entry in enumerate(named):
-        for row in entry.result.table.values():
-            if row.id.startswith(SPREAD) and (samples := _spread(index, row)):
-                panels.setdefault((row.id, row.icache), []).append(samples)
-    varied = {
-        where: shown
-        for where, shown in sorted(panels.items(), key=lambda item: item[0][0])
-        if any(spread.values[0] != spread.values[-1] for spread in shown)
-    }
-    if not varied:
-        return None
-    most = max(map(len, varied.values()))
-    sheet = Sheet("Distributions", named, len(varied), 1, 1.9 + 0.22 * most)
-    for axes, ((id_, icache), shown) in zip(sheet.panels, varied.items(), strict=True):
-        cases = list(dict.fromkeys(spread.case for spread in shown))
-        for spread in shown:
-            case = cases.index(spread.case)
-            # With several results, each has a colour and marker, and each case its dashes.
-            style = dict(STYLES[(spread.place if len(named) > 1 else case) % len(STYLES)])
-            style["linestyle"] = STYLES[case % len(STYLES)]["linestyle"]
-            name = named[spread.place].name if len(named) > 1 else ""
-            _steps(axes, spread, ", ".join(filter(None, [name, spread.case])), style)
-        axes.set(title=f"{id_}{_cache_setting(icache)}", xlabel=shown[0].unit)
-        axes.set(ylabel="% of samples\nat or below")
-        axes.set(xlim=(0, max(spread.values[-1] for spread in shown) * 1.05), ylim=(0, 104))
-        below: Any = {"loc": "upper left", "bbox_to_anchor": (0, -0.35)}
-        axes.legend(**below, title="median, worst", fontsize=7.5, handlelength=3)
-    return sheet
-
-
-def _spread(index: int, row: Row) -> SampleSpread | None:
-    if not row.sound or row.cycles is None or not row.cycles.samples:
-        return None
-    nets = (row.cycles.net_of(sample) for sample in sorted(row.cycles.steady))
-    values, unit = [net / row.inner for net in nets if net is not None], "cycles"
-    if row.clock_hz:
-        values, unit = [microseconds(cost, row.clock_hz) for cost in values], "µs"
-    case = " ".join(f"{key}={value}" for key, value in row.params.items())
-    return SampleSpread(index, case, row, values, unit)
-
-
-def _steps(axes: Axes, spread: SampleSpread, name: str, style: dict[str, Any]) -> None:
-    """Draw one distribution; its label has the median and the worst sample."""
-    shown = ", ".join(
-        text.trimmed(text.rounded(v) or 0) for v in (spread.middle, spread.values[-1])
-    )
-    share = [100 * place / len(spread.values) for place in range(len(spread.values) + 1)]
-    marker = style.pop("marker")
-    steps = [spread.values[0], *spread.values]
-    axes.plot(steps, share, drawstyle="steps-post", label="_line", **style)
-    label = in_legend(f"{name}: {shown}" if name else shown)
-    axes.plot([spread.middle], [50], marker=marker, label=label, **{**style, "markersize": 6})
-
-
 Ratios = dict[bool | None, list[float]]  # of one benchmark, by cache setting
 
 
@@ -491,71 +413,9 @@ def _costly(row: Row | None) -> Row | None:
     return row if row is not None and row.sound and (row.per_op or 0) > 0 else None
 
 
-def layouts(named: list[Named]) -> Sheet | None:
-    """Draw each row's range of net cycles relative to its median, for results with several
-    layouts."""
-    with_ranges = [entry for entry in named if entry.result.layouts > 1]
-    caches = list(dict.fromkeys(icache for entry in with_ranges for icache in entry.result.icaches))
-    chosen = _chosen(with_ranges)
-    if not chosen:
-        return None
-    height = 1.1 + 0.11 * (len(with_ranges) + 1) * len(chosen)
-    many = [f"{entry.result.layouts} layouts" for entry in with_ranges]
-    sheet = Sheet("Ranges over layouts", with_ranges, len(caches), 1, height, many)
-    for axes, icache in zip(sheet.panels, caches, strict=True):
-        for index, entry in enumerate(with_ranges):
-            column = entry.result.column(icache, entry.result.langs[0])
-            rows = [column.get(key) for key in chosen.values()]
-            _bars(axes, rows, index, len(with_ranges), entry.name)
-        axes.axvline(0, color="black", linewidth=0.8)
-        axes.set(
-            title=f"least to greatest{_cache_setting(icache)}",
-            xlabel="% of the median\n(next to each bar: the median in cycles)",
-        )
-        axes.set_yticks(range(len(chosen), 0, -1), list(chosen))
-        axes.set_ylim(0.4, len(chosen) + 0.6)
-        axes.use_sticky_edges = False
-        axes.margins(x=0.2)
-    sheet.legend()
-    return sheet
-
-
-def _chosen(results: list[Named]) -> dict[str, RowKey]:
-    """Return the rows of the first screen that have ranges, or else the first ROWS with one."""
-    labels = {
-        row.key[:2]: row.label
-        for entry in results
-        for row in entry.result.table.values()
-        if len(layout_nets(row)) > 1
-    }
-    names = names_of_rows(catalogue.load())
-    first = {words: key for key, words in names.items() if key in labels}
-    return first or {label: key for key, label in list(labels.items())[:ROWS]}
-
-
-def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) -> None:
-    """Draw a bar for each row, with its median."""
-    step = 0.8 / many
-    style: dict[str, Any] = {
-        "color": "white" if index else "#bbbbbb",
-        "edgecolor": STYLES[index % len(STYLES)]["color"],
-        "hatch": HATCHES[index % len(HATCHES)],
-    }
-    for n, row in enumerate(rows):
-        nets = layout_nets(row)
-        if row is None or row.per_op is None or row.per_op <= 0 or not nets:
-            continue
-        low, high = (100 * (net / row.per_op - 1) for net in (min(nets), max(nets)))
-        y = len(rows) - n + 0.4 - step * (index + 0.5)
-        axes.barh(y, high - low, step * 0.9, left=low, **style)
-        median = text.trimmed(text.rounded(row.per_op) or 0, 2)
-        axes.text(high, y, f" {median}", va="center", fontsize=7.5)
-    axes.barh([0], [0], label=in_legend(name), **style)
-
-
 DRAWERS = (
     *(procedure_calls, memory_bandwidth, instruction_cache, context_switch, sweeps),
-    *(distributions, before_after, kernels, layouts),
+    *(before_after, kernels),
 )
 FIGURES: dict[str, Drawer] = {drawer.__name__.replace("_", "-"): drawer for drawer in DRAWERS}
 SEVERAL = ("before-after", "kernels")  # pictures that compare whole results
@@ -675,19 +535,17 @@ def _clock_scale(
 
 def first_picture(site: Site) -> tuple[str, Markup] | None:
     """Return the picture of the first page, with the conditions of its first table: a comparison of
-    kernels if there are several results, else the first picture with rows. Rows that touch the
-    kernel are preferred."""
+    kernels if there are several results, else the first picture. All rows touch the kernel."""
     for group in site.groups[:1]:
         cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
         kernel = Selection(site.catalogue, ("kernel",))
         columns = _fair(group)
-        every = [(*column.wider, column.result)[0] for column in columns.values()]
-        touching = [result.only(cache).only(kernel) for result in every]
-        for wanted, results in product((["kernels"], ["before-after"], None), (touching, every)):
-            named = [Named(*pair) for pair in zip(columns, results, strict=True)]
-            drawn = _inline(draw(named, wanted)) if wanted is None or len(named) > 1 else []
-            if drawn:
-                return drawn[0]
+        named = [
+            Named(name, (*column.wider, column.result)[0].only(cache).only(kernel))
+            for name, column in columns.items()
+        ]
+        for picture in _inline(draw(named, ["kernels"]) or draw(named)):
+            return picture
     return None
 
 
@@ -715,8 +573,7 @@ def group_pictures(site: Site, group: str, ids: list[str]) -> list[tuple[str, Ma
                 rows = tuple(r for r in result.rows if r.id in ids and r.icache in settings)
                 named.append(Named(name, replace(result, rows=rows)))
     shown = named[: SHOWN if touching else 1]
-    # The tables show each row's distribution and its range over layouts.
-    wanted = [name for name in FIGURES if name not in (*SEVERAL, "layouts", "distributions")]
+    wanted = [name for name in FIGURES if name not in SEVERAL]
     drawn = _inline(draw(shown, wanted), group) if shown else []
     return [(*picture, conditions([entry.result for entry in shown])) for picture in drawn]
 

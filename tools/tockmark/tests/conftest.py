@@ -6,14 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tockmark.base.paths import RESULTS
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.encoder import Encoder
-
-settings.register_profile("tockmark", deadline=None, database=None, max_examples=200)
-settings.load_profile("tockmark")
 
 CATALOGUE = """
 budget = 3

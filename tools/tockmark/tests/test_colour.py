@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Only a terminal gets colours. The text is the same without them."""
 
-import os
+import io
 import re
-import subprocess
-import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from tockmark.base import paths
+from tockmark.cli.app import app
 from tockmark.show import text
 
 OLD, NEW = (f"results/tock-{name}-cw310.json" for name in ("2.2", "master"))
@@ -22,36 +22,37 @@ TABLES = [
 CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def environment(**settings: str) -> dict[str, str]:
-    own = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
-    return {**own, "COLUMNS": "100", **settings}
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(paths.ROOT)
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
 
 
-def piped(arguments: list[str], **settings: str) -> str:
+def piped(arguments: list[str]) -> str:
     """Return what the tool writes into a pipe."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tockmark", *arguments],
-        env=environment(**settings),
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=paths.ROOT,
-    )
-    assert done.returncode in (0, 1, 3), done.stderr
+    text.set_output(io.StringIO())
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code in (0, 1, 3), done.exception
     return done.stdout
 
 
 @pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
-def test_a_pipe_gets_the_same_text_without_colours(arguments: list[str]) -> None:
-    plain, coloured = piped(arguments), piped(arguments, FORCE_COLOR="1")
+def test_a_pipe_gets_the_same_text_without_colours(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = piped(arguments)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    coloured = piped(arguments)
     assert "\x1b" not in plain
     assert CODES.sub("", coloured) == plain
     if "agree" not in arguments:  # all rows of this output are equal
         assert "\x1b[" in coloured
 
 
-def test_json_has_no_colours() -> None:
-    assert "\x1b" not in piped(["compare", OLD, NEW, "--json"], FORCE_COLOR="1")
+def test_json_has_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b" not in piped(["compare", OLD, NEW, "--json"])
 
 
 @pytest.mark.parametrize(

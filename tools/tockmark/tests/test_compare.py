@@ -108,9 +108,7 @@ series = st.one_of(
     st.integers(200, 10**6).map(steady),
     st.lists(st.integers(200, 10**6), min_size=2, max_size=30),
 )
-within = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+within = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @within

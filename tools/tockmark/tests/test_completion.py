@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Shell completion, tested with the variables that the shell's script sets."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+from typer.testing import CliRunner
 
+from tockmark.cli.app import app
 from tockmark.target import board as boards
-
-PROGRAM = "from tockmark.__main__ import main; main()"
 
 
 def completed(shell: str, *words: str) -> list[str]:
@@ -20,13 +16,9 @@ def completed(shell: str, *words: str) -> list[str]:
         "zsh": {"_TYPER_COMPLETE_ARGS": line},
         "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
     }
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "_TOCKMARK_COMPLETE": f"complete_{shell}", **by_shell[shell]},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    environment = {"_TOCKMARK_COMPLETE": f"complete_{shell}", **by_shell[shell]}
+    done = CliRunner().invoke(app, [], env=environment, prog_name="tockmark")
+    assert done.exit_code == 0
     return [line for line in done.stdout.splitlines() if line]
 
 

@@ -68,6 +68,7 @@ def test_a_kernel_is_read_again_only_if_its_file_changed(elf: Path, tmp_path: Pa
     assert load_kernel_program(read_kernel(path)) is not first
 
 
+@pytest.mark.whole
 def test_damaged_debugging_information_is_read_or_ends_in_one_line(
     elf: Path, tmp_path: Path
 ) -> None:

@@ -82,6 +82,7 @@ def test_the_symbols_show_where_a_panic_begins(
     assert read_kernel(path).panics == tuple(address for _, address in symbols)[:count]
 
 
+@pytest.mark.whole
 def test_a_damaged_elf_is_read_or_refused_in_one_line(
     tmp_path: Path, record_property: RecordProperty
 ) -> None:

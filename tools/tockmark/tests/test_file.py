@@ -127,9 +127,7 @@ def texts(draw: st.DrawFn) -> str:
     return TEXT[:at] + middle + TEXT[to:]
 
 
-often = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+often = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @often

@@ -215,9 +215,7 @@ def test_noise_does_not_fail(catalogue: Catalogue) -> None:
     assert judged(quiet, slower, catalogue).exit_code == 3
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(old=st.integers(0, 10**6), new=st.integers(0, 10**6), more=st.integers(0, 10**5))
 def test_more_cycles_never_get_a_better_verdict(
     old: int, new: int, more: int, catalogue: Catalogue

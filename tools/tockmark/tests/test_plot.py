@@ -19,8 +19,6 @@ from tockmark.site import plot
 from tockmark.suite import catalogue
 from tockmark.tests import made
 
-ALONE = sorted({*figures.FIGURES} - {"layouts"})  # the pictures of a result with one layout
-
 
 @pytest.fixture(scope="module")
 def new() -> Result:
@@ -36,7 +34,7 @@ def values(data: Any) -> list[float]:
     return [float(value) for value in data]
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", sorted(figures.FIGURES))
 def test_a_picture_shows_its_units_and_provenance(name: str, named: list[Named]) -> None:
     sheet = figures.draw(named, [name])[name]
     svg = plot.rendered(sheet.figure, "svg").decode()

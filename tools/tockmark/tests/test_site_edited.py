@@ -22,6 +22,7 @@ from tockmark.site.model import MOST, Site
 from tockmark.suite import catalogue
 
 KNOWN = catalogue.load()
+pytestmark = pytest.mark.whole
 
 
 @pytest.fixture(scope="module")

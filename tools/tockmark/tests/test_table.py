@@ -122,6 +122,4 @@ def test_every_function_that_writes_a_table_escapes_text() -> None:
         "| all of it |",
         "",
     ]
-    assert "<tr><td><code>&#60;b&#62;&#124;&#96;</code></td><td>2 &#64;x</td></tr>" in made.html()
-    assert made.records()[1] == {"row": "<b>|`", "n\nB": "2 @x"}
     assert text.Table(made.columns).markdown() == []
