@@ -41,6 +41,12 @@ def test_each_study_and_the_waits_have_a_page_that_every_menu_leads_to(site: Pat
     assert check_links(site) > 1000
 
 
+def test_a_page_of_a_study_shows_no_markup(site: Path) -> None:
+    for folder in FOLDERS:
+        text = (site / f"study-{folder.name}.html").read_text(encoding="utf-8")
+        assert not re.search("&lt;/?[a-z]+&gt;|</[a-z]+ ", text), folder.name
+
+
 def test_no_page_is_large(site: Path) -> None:
     sizes = {name: len(data) for name, data in contents(site).items()}
     assert sizes["index.html"] < 300_000

@@ -24,8 +24,8 @@ from tockmark.site.render import Chapter
 
 PAGE = "README.md"
 CONDITIONS = (
-    "Simulated CW310, 24 MHz, interface version 2, unless the text names others; it states the"
-    " i-cache."
+    "Simulated CW310, 24 MHz, interface version 2, unless the text or a heading names others; the"
+    " text states the i-cache."
 )
 
 
@@ -81,12 +81,13 @@ class StudyPage:
         if tokens and tokens[0].tag == "h1":
             self.title, kept = self.headings.pop(0), tokens[3:]
         for token in kept:
-            if token.tag in ("td", "th"):
+            if token.type in ("td_open", "th_open"):
                 aligned = str(token.attrs.pop("style", ""))
                 token.attrs |= {} if "right" in aligned else {"class": "name"}
                 token.attrs |= {"scope": "col"} if token.tag == "th" else {}
             token.children = list(self._linked(token.children or []))
-        return str(self._markdown.renderer.render(kept, self._markdown.options, {}))
+        page = self._markdown.renderer.render(kept, self._markdown.options, {})
+        return re.sub("&lt;(/?code|br)&gt;", r"<\1>", str(page))
 
     def _name_headings(self, tokens: Sequence[Token]) -> None:
         """Give each heading the id that GitHub gives it, with a prefix."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tockmark.base.errors import TockmarkError
 from tockmark.profile.file import Share, StoredProfile, hashed_title, sum_shares
-from tockmark.profile.report import figure_cells, first_rows, named_table
+from tockmark.profile.report import figure_cells, first_rows, last_folder, named_table
 from tockmark.profile.run import ProfileOptions, profile
 from tockmark.profile.symbols import readable, without_types
 from tockmark.show import text
@@ -284,7 +284,9 @@ def _table(subject: str, changes: Sequence[ShareChange], total: str) -> list[str
             table.add(text.RULE)
         counts = (change.base.instructions, change.new.instructions, _signed(change.instructions))
         cycles = (change.base.cycles, change.new.cycles, _signed(change.cycles))
-        table.add(*figure_cells(*counts, *cycles, _signed(change.in_body)), change.name)
+        table.add(
+            *figure_cells(*counts, *cycles, _signed(change.in_body)), last_folder(change.name)
+        )
     return table.text()
 
 

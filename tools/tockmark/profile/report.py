@@ -64,7 +64,7 @@ def _table(subject: str, shares: Sequence[Share], whole: int) -> list[str]:
         part = text.percentage(share.cycles / whole, digits=1)
         causes = [share.causes.get(cause) for cause in CAUSES]
         counts = (share.cycles, part, str(share.instructions), *causes, share.in_body)
-        table.add(*figure_cells(*counts), share.name)
+        table.add(*figure_cells(*counts), last_folder(share.name))
     return table.text()
 
 
@@ -72,6 +72,11 @@ def named_table(subject: str, columns: Sequence[str]) -> text.Table:
     """Return an empty table of figures whose last column is the name of each row."""
     heads = [text.TableColumn(head, spare=head in ("\nbase", "\nnew")) for head in columns]
     return text.Table([*heads, text.TableColumn(f"\n{subject}", gap=2, left=True)])
+
+
+def last_folder(name: str) -> str:
+    """Return a function's name with only the last folder of its file."""
+    return re.sub(r"\([^()]+/([^/()]+/[^/()]+)\)$", r"(…/\1)", name)
 
 
 def figure_cells(*figures: object) -> list[str]:

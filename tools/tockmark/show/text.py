@@ -207,7 +207,7 @@ def sentence(text: str) -> str:
 def wrap(text: str, indent: str = "    ", width: int | None = None) -> list[str]:
     """Wrap prose, coloured or not, not inside words; lines after the first are indented."""
     lines: list[str] = []
-    for word in re.findall(r" *[^ ]+(?: %[^ ]*| … [^ ]*)*", text.replace("\n", " ")):
+    for word in re.findall(r" *[^ ]+(?: (?:%|µs)[^ ]*| … [^ ]*)*", text.replace("\n", " ")):
         if lines and shown_width(lines[-1] + word) <= (width or _columns):
             lines[-1] += word
         else:

@@ -31,6 +31,7 @@ from tockmark.site.model import (
     SitePair,
     choices,
     group_in_sentence,
+    is_baseline,
     setting,
 )
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
@@ -313,9 +314,12 @@ def kernel_lines(site: Site, id_: str) -> list[KernelLine]:
     return [line for lines in lines_by_kernel.values() for line in lines]
 
 
-def shown_sets(sets: dict[RowKey, str], most: int = 6) -> dict[RowKey, str]:
-    """Return at most `most` sets of parameters, evenly spaced, with the first and the last."""
-    keys = list(sets)
+def shown_sets(
+    sets: dict[RowKey, str], lines: list[KernelLine], most: int = 6
+) -> dict[RowKey, str]:
+    """Return at most `most` sets of parameters that a line has, evenly spaced, with the first and
+    the last."""
+    keys = [key for key in sets if any(key in line.rows for line in lines)]
     if len(keys) > most:
         keys = [keys[round(n * (len(keys) - 1) / (most - 1))] for n in range(most)]
     return {key: sets[key] for key in keys}
@@ -525,7 +529,7 @@ def study_rows(site: Site, study: Named) -> list[tuple[Row, list[Row | None]]]:
     with the cache off, as in the study."""
     ours = [
         {(*row.key[:2], row.lang): row for row in named.result.table.values() if not row.icache}
-        for named in uncached(site)
+        for named in uncached(site, study)
     ]
     lines = []
     for row in study.result.table.values():
@@ -535,9 +539,11 @@ def study_rows(site: Site, study: Named) -> list[tuple[Row, list[Row | None]]]:
     return lines
 
 
-def uncached(site: Site) -> list[Named]:
-    """Return the leading results that have rows with the cache off."""
-    return [named for named in site.leads if any(not icache for icache in named.result.icaches)]
+def uncached(site: Site, study: Named) -> list[Named]:
+    """Return the leading results that have rows with the cache off: first those of the study's
+    machine and interface, and kernels before baselines."""
+    some = (named for named in site.leads if any(not icache for icache in named.result.icaches))
+    return sorted(some, key=lambda n: (not same_setup(study.result, n.result), is_baseline(n)))
 
 
 def same_setup(first: Result, other: Result) -> bool:
