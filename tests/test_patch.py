@@ -299,6 +299,7 @@ def test_an_interrupted_patch_leaves_the_tree_unchanged(
 @pytest.mark.parametrize("board", ["opentitan", "earlgrey-nexysvideo", "opentitan/earlgrey-cw310"])
 def test_an_unknown_board_is_named(board: str, tmp_path: Path) -> None:
     write(tmp_path / "kernel" / "src" / "callback.rs", "")
+    write(tmp_path / "chips" / "nano" / "Cargo.toml", "")
     write(tmp_path / "boards" / "nano" / "Cargo.toml", "")
     write(tmp_path / "boards" / board / "Cargo.toml", "")
     if board == "earlgrey-nexysvideo":

@@ -2,7 +2,8 @@
 """Chapters of a site: the page of each study, from the README.md in its folder.
 
 Links between studies stay; other links of the repository become text, since a site has no other
-files. Pictures are inserted, and every table gets a caption with its conditions.
+files. Pictures are inserted, and every table gets a caption with its conditions: a line
+`<!-- conditions: … -->` of the page states those of the tables and pictures after it.
 """
 
 import re
@@ -23,7 +24,8 @@ from tockmark.site.pictures import inline
 from tockmark.site.render import Chapter
 
 PAGE = "README.md"
-CONDITIONS = (
+STATED = "conditions"  # the language of a block of code that states conditions
+CONDITIONS = (  # by default
     "Simulated CW310, 24 MHz, interface version 2, unless the text or a heading names others; the"
     " text states the i-cache."
 )
@@ -47,7 +49,9 @@ def _chapter(folder: Path, addresses: Mapping[Path, str]) -> Chapter:
     if not path.is_file():
         raise TockmarkError(f"{shown(folder)}: no {PAGE}", "give folders of studies")
     with reading(path):
-        text = re.sub(r"<!--.*?-->\n?", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        block = rf"```{STATED}\n\1\n```"
+        text = re.sub(r"<!-- conditions: (.*) -->", block, path.read_text(encoding="utf-8"))
+        text = re.sub(r"<!--.*?-->\n?", "", text, flags=re.DOTALL)
     page = StudyPage(folder, addresses)
     body = Markup(page.render(text))
     words = " ".join([folder.name, *page.headings])
@@ -60,6 +64,7 @@ class StudyPage:
     def __init__(self, folder: Path, addresses: Mapping[Path, str]) -> None:
         self._folder, self._addresses = folder, addresses
         self.title = folder.name
+        self._conditions = CONDITIONS
         self.headings: list[str] = []
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
         renderer = self._markdown.renderer
@@ -134,20 +139,23 @@ class StudyPage:
         with reading(source):
             picture = inline(source.read_bytes(), f"{self._folder.name}-{source.stem}")
         words = escape(tokens[at].content)
+        caption = f'<span class="soft">{words}. {self._conditions}</span>'
         return (
             f'<span class="figure"><span class="wide" role="region" aria-label="Picture: {words}"'
-            f' tabindex="0">{picture}</span><span class="soft">{words}. {CONDITIONS}</span></span>'
+            f' tabindex="0">{picture}</span>{caption}</span>'
         )
 
     def _table_open(self, *_: Any) -> str:
-        return (
-            f"{self._region('Table')}<table>\n<caption><span>{escape(CONDITIONS)}</span></caption>"
-        )
+        caption = f"<caption><span>{escape(self._conditions)}</span></caption>"
+        return f"{self._region('Table')}<table>\n{caption}"
 
     def _table_close(self, *_: Any) -> str:
         return "</table></div>\n"
 
     def _code_block(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
+        if tokens[at].info == STATED:
+            self._conditions = tokens[at].content.strip()
+            return ""
         return f"{self._region('Text')}<pre>{escape(tokens[at].content)}</pre></div>\n"
 
     def _region(self, words: str) -> str:

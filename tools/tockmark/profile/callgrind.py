@@ -9,10 +9,8 @@ time and by its number after that. Lines without cost are omitted.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 from tockmark import __version__
-from tockmark.base.files import write_whole
 from tockmark.profile.follow import Cost, Graph, Line, Node
 
 UNKNOWN = "???"  # Callgrind's name for an unknown source file
@@ -29,11 +27,6 @@ class _Names:
         is_known = name in self._numbers
         number = self._numbers.setdefault(name, len(self._numbers) + 1)
         return f"({number})" if is_known else f"({number}) {name}"
-
-
-def write(path: Path, graph: Graph, title: str) -> None:
-    """Write a call graph to a file. Raise TockmarkError if it cannot be written."""
-    write_whole({path: text(graph, title)})
 
 
 def text(graph: Graph, title: str) -> str:

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tockmark.base.errors import TockmarkError
+from tockmark.base.files import write_whole
 from tockmark.profile import callgrind
 from tockmark.profile.file import hashed_title
 from tockmark.profile.follow import Function, Graph, follow
@@ -66,7 +67,7 @@ def count_costs(
     cycles = sum(function.cycles for function in functions)
     shown = Costs(options, whole, cycles, kernel.lines, select_functions(functions, names))
     if options.callgrind is not None:
-        callgrind.write(options.callgrind, graph, _title(shown))
+        write_whole({options.callgrind: callgrind.text(graph, _title(shown))})
     return shown
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tockmark.base import paths
 from tockmark.base.errors import INCOMPLETE, TockmarkError, file_name
+from tockmark.base.files import write_whole
 from tockmark.profile import callgrind, file, report
 from tockmark.profile.follow import KERNEL, Graph, follow
 from tockmark.profile.sample import (
@@ -174,7 +175,8 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     if options.callgrind is not None:
         graph = Graph()
         follow(sample.steps[sample.first + 1 : sample.last + 1], codes.code_of, graph)
-        callgrind.write(options.callgrind, graph, f"{options.label}, {board}: one steady sample")
+        title = f"{options.label}, {board}: one steady sample"
+        write_whole({options.callgrind: callgrind.text(graph, title)})
     files = {
         "profile.txt": f"{text}\n",
         "profile.json": file.text(stored),

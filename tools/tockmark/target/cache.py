@@ -100,10 +100,9 @@ class Cache:
             captured = _read_file(key, path.read_bytes())
         except (OSError, ValueError, zlib.error):
             return None
-        if captured is None:
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(path, follow_symlinks=False)
+        if captured is not None:
+            with contextlib.suppress(OSError):
+                os.utime(path, follow_symlinks=False)
         return captured
 
     def keep(self, key: str, boot: Captured) -> None:

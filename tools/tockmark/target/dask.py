@@ -85,9 +85,7 @@ class RemoteBoot:
         return self.captured.ending
 
 
-def start(
-    client: "Client", begin: Begin, simulator: bytes, files: Mapping[str, bytes]
-) -> RemoteBoot:
+def start(client: "Client", begin: Begin, simulator: bytes, files: Files) -> RemoteBoot:
     """Queue a boot. The simulator is a separate task, which Dask repeats if its result is lost."""
     program = client.submit(bytes, simulator)
     future = client.submit(simulate, begin, program, files, pure=False)

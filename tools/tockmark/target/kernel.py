@@ -427,7 +427,8 @@ def _source_difference(base: _Link, other: _Link) -> str | None:
             return f"{shown(link.kernel.path)} has no symbols to compare"
     if base.kernel.name != other.kernel.name:
         return f"it is {other.kernel.name or 'not a baseline kernel'}"
-    if names := _differences(_key(base), _key(other)):
+    files = ((link.kernel.path, link.kernel.sha256) for link in (base, other))
+    if names := _differences(*files):
         # A Rust symbol may have hundreds of characters: show both ends.
         name, more = names[0], f", and {len(names) - 1} more" if len(names) > 1 else ""
         short = name if len(name) <= 2 * SHOWN_END else f"{name[:SHOWN_END]}…{name[-SHOWN_END:]}"
@@ -438,10 +439,6 @@ def _source_difference(base: _Link, other: _Link) -> str | None:
         if exceeds_limits(sizes, SECTION_TOLERANCE):
             return f"section {name} has {sizes[1]} bytes, not {sizes[0]}"
     return None
-
-
-def _key(link: _Link) -> tuple[Path, str]:
-    return link.kernel.path, link.kernel.sha256
 
 
 @functools.lru_cache(maxsize=2)

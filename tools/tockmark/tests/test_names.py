@@ -32,7 +32,7 @@ def test_symbols_are_demangled_without_hashes(symbol: str, name: str) -> None:
         ("<&T as core::fmt::Debug>::fmt", "T::fmt"),
         ("<torn", "torn"),
         ("a<b", "a"),
-        ("<" * 4000, "<" * 4000),
+        ("<" * 4000, ""),
     ],
 )
 def test_types_are_removed_from_a_path(name: str, short: str) -> None:
