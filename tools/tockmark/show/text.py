@@ -314,7 +314,7 @@ class Table:
         table.add(row.name, number(base), bad(number(new)))
         lines = table.text("A section")  # or table.markdown()
 
-    In text, columns are as wide as their cells. A table that is wider than the output omits spare
+    In text, columns are as wide as their cells, or wider. A table that is too wide omits spare
     columns. A name in the first column that is still too long gets a line of its own, and one in
     the last column continues on the next line.
     """
@@ -351,6 +351,8 @@ class Table:
         def room() -> int:
             return width - sum(self.columns[at].gap + own for at, own in widths.items())
 
+        if room() < 0:
+            widths |= {at: cells_wide[at] for at in widths if not self.columns[at].left}
         omitted = []
         while room() < 0 and (rank := max(self.columns[at].spare for at in widths)):
             for at in [at for at in widths if self.columns[at].spare == rank]:

@@ -99,9 +99,28 @@ def test_a_narrow_table_names_what_it_omits(monkeypatch: pytest.MonkeyPatch) -> 
     assert made.text()[0].split() == ["a", "b"]
     made = text.Table([*made.columns, text.TableColumn("c", 25)])
     made.add("x" * 60, "1", "2", "3")
+    assert made.text()[0].split() == ["a", "b", "c"]
+    made.add("x", "1" * 9, "2" * 9, "3" * 25)
     lines = made.text()
     assert lines[0].split() == ["b", "c"]
     assert lines[-1] == "(60 columns: without a)"
+
+
+def test_a_name_that_does_not_fit_is_whole_and_its_figures_are_on_the_next_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(text, "_columns", 60)
+    made = text.Table([text.TableColumn(left=True), *text.figures({"a": 30})])
+    made.add("short", "1" * 30)
+    made.add("a name of thirty-two characters!", "2" * 30)
+    *_, short, name, behind = made.text()
+    assert short.split() == ["short", "1" * 30]
+    assert (name, behind.strip()) == ("a name of thirty-two characters!", "2" * 30)
+    assert len(short) == len(behind) <= 60
+    made = text.Table([*text.figures({"a": 30}), text.TableColumn(gap=2, left=True)])
+    made.add("3" * 30, "two words of a name that continues")
+    first, second = made.text()[-2:]
+    assert second.index("continues") == first.index("two")
 
 
 def test_folded_lines_continue_below_their_text(monkeypatch: pytest.MonkeyPatch) -> None:
