@@ -32,6 +32,7 @@ from tockmark.judge.engine import (
 )
 from tockmark.profile import diff
 from tockmark.profile.diff import UNNAMED, Diff, Growth, diff_profiles, growth
+from tockmark.profile.report import last_folder
 from tockmark.profile.run import (
     ProfileOptions,
     profile,
@@ -72,7 +73,6 @@ NAMES = 3  # functions in which a row changed, in a table
 FUNCTIONS = 8  # per row; the rest share one line
 DETAILED = 2  # profiles whose functions are listed, unless all rows are shown
 NAMED = 8  # symbols that are listed
-NAME = 38  # columns for a symbol's name
 DIGITS = 12  # of a kernel's hash, in the name of a folder
 
 
@@ -208,7 +208,7 @@ def where_lines(row: str, diff_: Diff, width: int | None = None) -> list[str]:
         rows.append((0, diff_.layout, "same code at another address: layout"))
     for instructions, cycles, name in rows:
         line = f"        {instructions:+6d} instructions {cycles:+6d} cycles  "
-        lines.append(line + text.shortened(name, (width or text.columns()) - len(line)))
+        lines += text.wrap(line + last_folder(name), " " * 12, width)
     return lines
 
 
@@ -350,9 +350,7 @@ def _named(symbols: Sequence[str]) -> str:
     if not symbols:
         return "none"
     readable_names = readable(symbols)
-    shown_ = [
-        text.shortened(readable_names.get(symbol, symbol), NAME) for symbol in symbols[:NAMED]
-    ]
+    shown_ = [readable_names.get(symbol, symbol) for symbol in symbols[:NAMED]]
     return ", ".join(shown_) + f" and {len(symbols) - NAMED} more" * (len(symbols) > NAMED)
 
 
@@ -386,9 +384,7 @@ def size_lines(report: Report, width: int | None = None) -> list[str]:
             f"{memory:8}{_from_to(*ends)}{': ' if sections else ''}{sections}", width=width
         )
     for symbol in sizes.symbols[:NAMED]:
-        lines.append(
-            f"symbol  {text.shortened(symbol_line(symbol), (width or text.columns()) - 8)}"
-        )
+        lines += text.wrap(f"symbol  {symbol_line(symbol)}", " " * 8, width)
     if len(sizes.symbols) > NAMED:
         lines.append(f"        and {len(sizes.symbols) - NAMED} more symbols; --json lists all")
     if len(report.stacks) == 2:

@@ -314,14 +314,14 @@ def _coloured_cells(line: RowVerdict) -> tuple[str, ...]:
 
 
 COLUMNS = (
-    TableColumn(HEADS[0], gap=0, left=True),
+    TableColumn(HEADS[0], 16, 0, left=True),
     TableColumn(HEADS[1]),
     TableColumn(HEADS[2], spare=1),
     TableColumn(HEADS[3]),
     TableColumn(HEADS[4], left=True, spare=2),
     TableColumn(HEADS[5], left=True),
     TableColumn(HEADS[6]),
-    TableColumn(HEADS[7], gap=2, left=True),
+    TableColumn(HEADS[7], len(HEADS[7]), 2, left=True, spare=3),
 )
 
 

@@ -28,9 +28,7 @@ from tockmark.base.errors import printable_text
 NARROW, LINE, WIDE = 60, 100, 120  # columns: of the narrowest text, by default, of the widest
 _CODES = re.compile(r"\x1b\[\d+m")
 _NUMBER = re.compile(r"[-+]?[0-9.]+( %)?")
-_LABEL = re.compile(
-    r" *(\S.{0,20}? {2,}(?=\S))?"
-)  # of a line, which the next lines are indented by
+_LABEL = re.compile(r" *(\S.{0,20}? {2,}(?=\S))?")  # that the next lines are indented by
 
 _on = False
 _columns = LINE
@@ -172,15 +170,6 @@ def letters(count: int) -> list[str]:
     """Return short names: A to Z, then AA, AB, …"""
     first_letters = ("", *ascii_uppercase)
     return [first_letters[n // 26] + ascii_uppercase[n % 26] for n in range(count)]
-
-
-def shortened(label: str, width: int) -> str:
-    """Shorten a label to this width by cutting its middle, since labels differ at their ends."""
-    if shown_width(label) <= width:
-        return label
-    label = uncoloured(label)
-    kept = (width - 1) // 2
-    return f"{label[: width - 1 - kept]}…{label[len(label) - kept :]}"
 
 
 def csv_cell(text: str) -> str:
@@ -326,7 +315,7 @@ class Table:
         title: str = "",
         heads: Sequence[str] = (),
     ) -> None:
-        """`heads` replace the headings in text, and then the widths stay as they are."""
+        """`heads` replace the headings in text, and then no width changes."""
         self.columns, self.rows, self.title, self.heads = columns, list(rows), title, heads
 
     def add(self, *cells: str) -> None:
