@@ -326,7 +326,7 @@ class Table:
         title: str = "",
         heads: Sequence[str] = (),
     ) -> None:
-        """`heads` replace the headings in text, and then the widths stay as they are."""
+        """`heads` replace the headings in text, and then the widths are not fitted."""
         self.columns, self.rows, self.title, self.heads = columns, list(rows), title, heads
 
     def add(self, *cells: str) -> None:
