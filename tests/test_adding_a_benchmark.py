@@ -103,7 +103,7 @@ def test_checks_that_read_the_catalogue_pass_without_a_result_of_the_new_row(cop
 
 
 def test_the_page_names_files_that_exist() -> None:
-    """The bodies for Cortex-M, libtock-c and libtock-rs are among them."""
+    """Also the files of bodies for Cortex-M, libtock-c and libtock-rs."""
     named = [paths.ROOT / name for name in re.findall(r"`((?:apps|tests)/[^` ]+)`", SECTION)]
     assert {"thumb", "libtock_bodies.c", "libtock_rs.rs"} <= {path.name for path in named}
     assert [path for path in named if not path.exists()] == []

@@ -399,8 +399,8 @@ def draw_runtimes() -> Sheet:
 
 
 def draw_waits() -> Sheet:
-    """Draw the worst wait of an alarm by load, on each kernel and opt-level; a triangle: it had not
-    come by then."""
+    """Draw the worst wait of an alarm by load, on each kernel and opt-level; a triangle: it was
+    still missing."""
     note = f"lab/data/latency · {BOARD}, i-cache on, interface version 2"
     every = {title: waits.load_latency(name) for title, name in waits.DRAWN.items()}
     loads = dict.fromkeys(load.name for waited in every.values() for load in waited.every_load)
@@ -423,7 +423,7 @@ def draw_waits() -> Sheet:
             **RING | look | {"marker": ">", "markersize": 6},
         )
     axes.set_yticks(range(len(names)), names, fontsize=8)
-    axes.set(xlabel="cycles from due to upcall\ntriangle: it had not come by then", xscale="log")
+    axes.set(xlabel="cycles from due to upcall\ntriangle: it was still missing", xscale="log")
     scale = axes.secondary_xaxis("top", functions=(_to_us, _to_cycles))
     scale.set_xlabel("µs at 24 MHz")
     for axis in (axes.xaxis, scale.xaxis):

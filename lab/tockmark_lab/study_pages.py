@@ -2,8 +2,8 @@
 """Chapters of a site: the page of each study, from the README.md in its folder.
 
 Links between studies stay; other links of the repository become text, since a site has no other
-files. Pictures are inserted, and every table gets a caption with its conditions: a line
-`<!-- conditions: … -->` of the page states those of the tables and pictures after it.
+files. Pictures are inserted, and every table gets a caption with its conditions. A line
+`<!-- conditions: … -->` of the page states them for the tables and pictures after it.
 """
 
 import re

@@ -2,7 +2,7 @@
 """Show the rows of results. The first screen compares kernels by the most common operations, in the
 style of lmbench; other tables show every row of one or several results, and the core's events.
 
-Results stay in the order in which they are given, and ratios are to the first. Where kernels or
+Results keep the order of the arguments, and ratios are to the first. Where kernels or
 machines are too unlike (`unlike`), there is neither ratio nor mean, and the legend says so.
 """
 

@@ -315,7 +315,7 @@ class Table:
         title: str = "",
         heads: Sequence[str] = (),
     ) -> None:
-        """`heads` replace the headings in text, and then no width changes."""
+        """`heads` replace the headings in text, and then the widths are not fitted."""
         self.columns, self.rows, self.title, self.heads = columns, list(rows), title, heads
 
     def add(self, *cells: str) -> None:

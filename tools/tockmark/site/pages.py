@@ -54,7 +54,7 @@ TIMING: dict[Timing, str] = {
     "runs. Instruction counts are valid.",
 }
 UNKNOWN = "unknown"
-TITLE = "What the kernel’s operations cost"  # of the first page, whatever the results
+TITLE = "What the kernel’s operations cost"  # of the first page
 THIN, MINUS = "\u202f", "\u2212"
 FUNCTIONS = 12  # of a profile; the others share one line
 
@@ -540,8 +540,8 @@ def study_rows(site: Site, study: Named) -> list[tuple[Row, list[Row | None]]]:
 
 
 def uncached(site: Site, study: Named) -> list[Named]:
-    """Return the leading results that have rows with the cache off: first those of the study's
-    machine and interface, and kernels before baselines."""
+    """Return the leading results that have rows with the cache off: first on the study's machine
+    and interface, and kernels before baselines."""
     some = (named for named in site.leads if any(not icache for icache in named.result.icaches))
     return sorted(some, key=lambda n: (not same_setup(study.result, n.result), is_baseline(n)))
 
