@@ -198,6 +198,12 @@ def is_device_or_pipe(path: Path) -> bool:
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
+def check_ends(path: Path, todo: str) -> None:
+    """Raise TockmarkError for a device, pipe or socket: reading it whole may never end."""
+    if is_device_or_pipe(path):
+        raise TockmarkError(f"{shown(path)} is not a file", todo)
+
+
 @contextlib.contextmanager
 def temporary_folder(parent: Path) -> Iterator[Path]:
     """Yield a new folder in `parent`, and remove it at the end.

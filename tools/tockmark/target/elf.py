@@ -27,6 +27,7 @@ from elftools.elf.enums import ENUM_E_MACHINE
 
 from tockmark.base import paths
 from tockmark.base.errors import TockmarkError
+from tockmark.base.files import check_ends
 from tockmark.base.paths import shown
 
 LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
@@ -178,6 +179,7 @@ class Piece:
 def read_elf(path: Path) -> Elf:
     """Read and check a kernel. TockmarkError if the file cannot be read or is damaged."""
     todo = "give the kernel's .elf"
+    check_ends(path, todo)
     try:
         data = path.read_bytes()
     except OSError as error:

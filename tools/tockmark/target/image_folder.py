@@ -30,7 +30,7 @@ from tockmark import __version__
 from tockmark.base import processes
 from tockmark.base.documents import Part, Sha256
 from tockmark.base.errors import INTERRUPTED, TockmarkError, print_message
-from tockmark.base.files import reading, replaced_folder
+from tockmark.base.files import check_ends, reading, replaced_folder
 from tockmark.base.paths import shown
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
 from tockmark.target.board import BoardProfile, Room, unmeasurable_reason
@@ -504,6 +504,7 @@ def flash_with_apps(
 ) -> bytes:
     """Return the content of a flash file with its apps replaced by a boot's, as tockloader
     does it. TockmarkError if it has another kernel. The file is not changed."""
+    check_ends(file, "give a flash file with the kernel")
     with reading(file, "give a flash file with the kernel", "the flash file "):
         present = file.read_bytes()
     expected = (folder.folder / boot.flash).read_bytes()

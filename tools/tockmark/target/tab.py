@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tockmark.base.errors import TockmarkError
-from tockmark.base.files import reading
+from tockmark.base.files import check_ends, reading
 from tockmark.base.paths import shown
 from tockmark.target.board import BoardProfile, Room
 from tockmark.target.elf import ISAS
@@ -131,6 +131,7 @@ def _read_programs(tab: Path, board: BoardProfile) -> list[Tbf]:
     """Return the programs of a TAB for a board: one, or one per address.
 
     TockmarkError if it has none, or is not a TAB."""
+    check_ends(tab, TABS)
     files = _read_members(tab, TABS)
     _check_metadata(tab, files, board)
     isa = board.isa

@@ -83,6 +83,12 @@ def test_the_symbols_show_where_a_panic_begins(
 
 
 @pytest.mark.whole
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "k.elf")
+    with pytest.raises(TockmarkError, match="is not a file"):
+        read_kernel(tmp_path / "k.elf")
+
+
 def test_a_damaged_elf_is_read_or_refused_in_one_line(
     tmp_path: Path, record_property: RecordProperty
 ) -> None:
