@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from msgspec import structs
+
 from tockmark.compare.limits import Limit
 from tockmark.compare.verdict import JUDGED, MOVED, RowVerdict
 from tockmark.result.model import Result, Series
@@ -32,7 +34,7 @@ def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
         if series is None or series.own_net is None:
             return series
         further = tuple(other for f in series.further if (other := as_if(f, times, more)))
-        return replace(
+        return structs.replace(
             series, samples=(), published_net=series.own_net * times + more, further=further
         )
 

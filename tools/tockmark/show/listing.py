@@ -45,7 +45,9 @@ def _whole_list(catalogue: Catalogue) -> str:
         for label, (id_, _) in rows.items():
             labels.setdefault(id_, label)
     heads = ["benchmark", "label", "one sample"]
-    widths = (max(map(len, names)) for names in (catalogue.benchmarks, labels.values(), [""]))
+    widths = (
+        max(map(len, names), default=0) for names in (catalogue.benchmarks, labels.values(), [""])
+    )
     room = text.columns() - 6 - sum(widths)
     shown = slice(3 if room >= text.NAME else 2)
     table = Table([TableColumn(head, gap=2, left=True) for head in heads[shown]])
