@@ -44,6 +44,7 @@ from tockmark.wire.rows import SERIES, Absent, StoredRow, is_whole, series_names
 OF_ONE_BOOT = {"apps", "boot", "image"}  # keys of a begin record that differ from boot to boot
 WAITED = "it ran, but it waits for time to pass, and this target does not model time"
 LISTS = {"fail": "failed", "skip": "skipped"}  # a record's kind, and its list in the result
+NO_NEW_IPC = "registry_discover returned NODEVICE"  # how ipc2 fails on a kernel without the new IPC
 UNCOUNTED: dict[str, Any] = {  # dropped if the target does not count cycles
     f"{name}_runs": None for name in ("cycles", "short_cycles", "long_cycles", "events")
 }
@@ -100,7 +101,7 @@ def build(
     wanted = wanted if wanted is not None else Selection(catalogue)
     stored_rows = [_with_boot(row, boot, app) for boot, app in measured.each() for row in app.rows]
     dropped = [
-        (LISTS[kind], _with_boot(row, boot, app))
+        _listed(kind, _with_boot(row, boot, app), context.kernel)
         for boot, app in measured.each()
         for kind, row in app.absent_rows
     ]
@@ -185,6 +186,15 @@ def _app_records(measured: Measured) -> tuple[Apps, ...]:
         record = tuple((k, v) for k, v in (app.begin or {}).items() if k not in OF_ONE_BOOT)
         boots_by_record.setdefault(record, {})[boot.name_for(app)] = None
     return tuple(Apps(tuple(boots), dict(record)) for record, boots in boots_by_record.items())
+
+
+def _listed(kind: str, absent: Absent, kernel: Kernel) -> tuple[str, Absent]:
+    """Return the list of an absent row, and the row. Rows of the new IPC are skipped on a kernel
+    without it; our own kernel has it."""
+    if absent.why == NO_NEW_IPC and not kernel.is_baseline:
+        why = f"this kernel does not have the new IPC: {NO_NEW_IPC}"
+        return "skipped", structs.replace(absent, why=why)
+    return LISTS[kind], absent
 
 
 def _boots_in_log(measured: Measured, catalogue: Catalogue) -> list[Expected]:

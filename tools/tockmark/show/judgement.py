@@ -9,7 +9,7 @@ rows share one line per group, and a comment ends with the whole table, folded.
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tockmark.base.errors import OK, REGRESSION
 from tockmark.compare.limits import SERIES_WORDS, Limit
@@ -303,8 +303,10 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
 
 
 def _coloured_cells(line: RowVerdict) -> tuple[str, ...]:
-    """Return the cells of a row, coloured by its limits, or else its verdict. A row without figures
-    has its verdict and the reason instead."""
+    """Return the cells of a row, coloured by its limits, or else its verdict, with the first of the
+    functions where it changed. A row without figures has its verdict and the reason instead."""
+    first, several, _ = line.where.partition(", ")
+    line = replace(line, where=f"{first}, …" if several else first)
     tone = TONES[line.limit] if line.limit else COLOURS.get(line.verdict, str)
     name, cache, sides, estimate, span, verdict, count, behind = cells(line)
     if line.before is None:

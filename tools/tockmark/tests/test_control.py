@@ -7,12 +7,15 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from tockmark.result.build import Context, build
+from tockmark import BASELINE
+from tockmark.result.build import NO_NEW_IPC, Context, build
 from tockmark.result.model import Result, Row, range_ends, with_readings
+from tockmark.result.provenance import Kernel
 from tockmark.show import table
 from tockmark.suite.catalogue import load
 from tockmark.tests.rows import app_of, stored
 from tockmark.wire.boots import Measured, MeasuredBoot
+from tockmark.wire.rows import Absent
 
 KNOWN = load()
 READ = 1000
@@ -105,3 +108,16 @@ def test_a_control_that_is_off_replaces_the_overhead() -> None:
     assert table.format_range(row) == "36†–60"
     (control,) = (control for control in beyond.controls if control.counter == "cycles")
     assert control.nets == (24, 0, 24)
+
+
+@pytest.mark.parametrize(("kernel", "listed"), [("Tock 2.2", "skipped"), (BASELINE, "failed")])
+def test_rows_of_the_new_ipc_are_skipped_only_on_a_kernel_of_others(
+    kernel: str, listed: str
+) -> None:
+    app = app_of("ipc2", [], lang="c", abi="2")
+    app.absent_rows.append(("fail", Absent("ipc2.request", "ipc2", why=NO_NEW_IPC)))
+    boots = Measured([MeasuredBoot("ipc2-server_first", True, "ipc2", {"ipc2": app})])
+    result = build(boots, load(), Context(Kernel(kernel)), expected=())
+    lists = {"skipped": result.skipped, "failed": result.failed}
+    assert [row.id for row in lists.pop(listed)] == ["ipc2.request"]
+    assert lists.popitem()[1] == ()
