@@ -343,7 +343,7 @@ def _cautions(comparison: Comparison) -> Iterator[str]:
     if not comparison.factors and comparison.base.provenance.kernel.sha256:
         yield SAME_KERNEL
     for name, result in (("the base", comparison.base), (comparison.name, comparison.new)):
-        if result.incomplete:
+        if result.uncorrected:
             yield f"{name} is incomplete"
 
 
