@@ -21,6 +21,7 @@ from tockmark.suite.catalogue import ICACHE, LANGS
 MOST = 40  # lines of the table without --all
 MOST_IN_COMMENT = 30  # lines of the table above the folded one
 WIDE = 10  # the largest ratio whose range is shown
+LONGEST_WHERE = 30  # characters
 IDENTITY = ("id", "params", "icache", "lang")  # the fields that identify a row in JSON
 BEYOND = {Limit.HARD: "!!", Limit.SOFT: "!", Limit.NONE: ""}  # behind a figure beyond a limit
 TITLES = {Limit.NONE: "Pass", Limit.SOFT: "Warning", Limit.HARD: "Regression"}
@@ -303,10 +304,10 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
 
 
 def _coloured_cells(line: RowVerdict) -> tuple[str, ...]:
-    """Return the cells of a row, coloured by its limits, or else its verdict, with the first of the
-    functions where it changed. A row without figures has its verdict and the reason instead."""
-    first, several, _ = line.where.partition(", ")
-    line = replace(line, where=f"{first}, …" if several else first)
+    """Return the cells of a row, coloured by its limits, or else its verdict. A long list of
+    functions where it changed has its first one. A row without figures has its verdict and the reason instead."""
+    if len(line.where) > LONGEST_WHERE:
+        line = replace(line, where=f"{line.where.partition(', ')[0]}, …")
     tone = TONES[line.limit] if line.limit else COLOURS.get(line.verdict, str)
     name, cache, sides, estimate, span, verdict, count, behind = cells(line)
     if line.before is None:
