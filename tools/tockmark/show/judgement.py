@@ -304,8 +304,9 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
 
 
 def _coloured_cells(line: RowVerdict) -> tuple[str, ...]:
-    """Return the cells of a row, coloured by its limits, or else its verdict. A long list of
-    functions where it changed has its first one. A row without figures has its verdict and the reason instead."""
+    """Return the cells of a row, coloured by its limits, or else its verdict. Of a long list of
+    functions where it changed, only the first is shown. A row without figures has its verdict and
+    the reason instead."""
     if len(line.where) > LONGEST_WHERE:
         line = replace(line, where=f"{line.where.partition(', ')[0]}, …")
     tone = TONES[line.limit] if line.limit else COLOURS.get(line.verdict, str)

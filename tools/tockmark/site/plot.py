@@ -62,9 +62,9 @@ STYLE: Any = {
 
 def source(named: Named | str, several: bool) -> str:
     """Return the source of numbers in one line: a result's provenance, or the given text."""
-    if isinstance(named, str):
-        return named
-    return (f"{named.name}: " if several else "") + named.result.provenance.line
+    line = named if isinstance(named, str) else named.result.provenance.line
+    name = f"{named.name}: " if several and not isinstance(named, str) else ""
+    return name + line.replace("simulated cw310", "simulated CW310")
 
 
 class Sheet:
