@@ -70,7 +70,8 @@ def takes(tree: Path, commit: str) -> tuple[str, str]:
         folder = Path(temporary, "tock")
         archive = git(tree, "archive", "--format=tar", "--prefix=tock/", commit, "--", *SOURCES)
         with tarfile.open(fileobj=BytesIO(archive)) as packed:
-            packed.extractall(temporary, filter="data")
+            packed.extraction_filter = getattr(tarfile, "data_filter", None)
+            packed.extractall(temporary)
         before = contents(folder)
         try:
             done = apply_patch(folder)

@@ -282,7 +282,9 @@ class RelinkInputs:
         folder.mkdir(parents=True)
         try:
             with tarfile.open(tar) as packed:
-                packed.extractall(folder, filter="data")
+                # Python 3.11.2, which Debian 12 has, lacks filters.
+                packed.extraction_filter = getattr(tarfile, "data_filter", None)
+                packed.extractall(folder)
             (top,) = folder.iterdir()
             version = (top / VERSION).read_text(errors="replace").strip()
             response = (top / RESPONSE).read_text(errors="surrogateescape")
