@@ -467,7 +467,7 @@ def pair_of_commits(
             pair = replace(pair, links=(PairedSide(pairs, 0), PairedSide(pairs, 1)), pairs=pairs)
         yield pair
     if build_command := load_build_command(tree):
-        seconds = round(time.monotonic() - start)
+        seconds = round(time.monotonic() - start, 1)
         store_build_command(tree, structs.replace(build_command, seconds=seconds))
 
 
