@@ -7,7 +7,7 @@ from statistics import median
 
 from committed import CommittedResult, between, committed, longer, number, retired, share_left
 from tables import markdown
-from tockmark.result.model import layout_nets
+from tockmark.result.model import layout_nets, microseconds
 
 BRANCHES = ("initial", "relay-request-fairness")
 LEVELS = ("z", "2")
@@ -103,7 +103,7 @@ def by_size(sizes: Iterable[int] = (64, 256, 1024, 8192), branch: str = "initial
         lines.append(
             [
                 f"{size:,}",
-                *(f"{median(own) * 1e6 / hertz:,.0f}" for own, _ in micros),
+                *(f"{microseconds(median(own), hertz):,.0f}" for own, _ in micros),
                 *(f"{'' if measured else 'about '}{between(own)}" for own, measured in nets),
             ]
         )

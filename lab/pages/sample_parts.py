@@ -64,8 +64,8 @@ def most_expensive(kernel: str, count: int) -> list[str]:
 
 
 def split_parts(profile: StoredProfile, what: str = "instructions") -> dict[str, int]:
-    """Return the `instructions` or `cycles` of each part, which add up to the sample, and of the
-    functions of each kind, whichever part called them."""
+    """Return the `instructions` or `cycles` of each part, which add up to the sample, or the cycles
+    `in_body`; and of the functions of each kind, whichever part called them."""
     count = attrgetter(what)
     by_phase = Counter({share.name: count(share) for share in profile.phases})
     parts = {part: sum(by_phase[name] for name in names) for part, names in PARTS.items()}
@@ -90,8 +90,8 @@ WORDS = {
 
 def operation_parts(profile: StoredProfile) -> dict[str, int]:
     """Return the cycles of one operation by part, without the sample's counter reads."""
-    cycles = {phase.name: phase.in_body for phase in profile.phases}
-    return {part: sum(cycles.get(name, 0) for name in names) for part, names in PARTS.items()}
+    cycles = split_parts(profile, "in_body")
+    return {part: cycles[part] for part in PARTS}
 
 
 def operation(kernels: Mapping[str, str], row: str) -> str:

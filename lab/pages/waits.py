@@ -13,6 +13,7 @@ from tables import markdown
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import KINDS, OTHER_STACKS, LoadWaits, StackPart, StoredLatency
+from tockmark.result.model import microseconds
 from tockmark_lab import past_bark
 from tockmark_lab.folders import DATA
 from tockmark_lab.past_bark import LongWait
@@ -36,7 +37,6 @@ DRAWN = {
     f"Tock {title.removeprefix('Tock ')}": name for title, name in LEVELS.items()
 }  # of the picture
 LINES = "uart-"  # before a kernel's name: its lines
-MICROSECOND = 1_000_000
 SIDES = ("base", "head")
 
 
@@ -101,7 +101,7 @@ def worst(kernel: str, icache: bool = True) -> str:
     """Format the worst wait of a kernel, in cycles and microseconds."""
     latency = load_latency(kernel, icache)
     cycles = latency.worst.cycles
-    return f"{cycles:,} cycles ({cycles * MICROSECOND / latency.clock_hz:,.0f} µs)"
+    return f"{cycles:,} cycles ({microseconds(cycles, latency.clock_hz):,.0f} µs)"
 
 
 def worst_load(kernel: str, icache: bool = True) -> str:

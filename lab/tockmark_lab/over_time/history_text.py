@@ -90,7 +90,7 @@ def _full(series: RowHistory) -> list[str]:
             causes = ", ".join(series.causes(i)) or "nothing that is in a result"
             changed.append(f"{date}  {change}; changed with it: {causes}")
     count = f"{len(changed) or 'no'} change point{'s' * (len(changed) != 1)}"
-    runs = f"{len(points)} run{'s' * (len(points) != 1)}; {count}{' (#)' * bool(changed)}"
+    runs = f"{text.counted(len(points), 'run')}; {count}{' (#)' * bool(changed)}"
     return [*table.text(series.label, series.setting, UNIT, ""), "", runs, *changed]
 
 

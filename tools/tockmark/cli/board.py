@@ -138,8 +138,8 @@ def image_verb(
     for why in dict.fromkeys(omitted.why for omitted in manifest.left_out):
         names = [omitted.name for omitted in manifest.left_out if omitted.why == why]
         print(f"omitted {len(names)} of {every} boots, {', '.join(names)}: {why}")
-    count = len(manifest.boots)
-    print(f"{count} image{'s' * (count > 1)}, each to be flashed once: {paths.shown(output)}/")
+    images = text.counted(len(manifest.boots), "image")
+    print(f"{images}, each to be flashed once: {paths.shown(output)}/")
 
 
 @verb(

@@ -473,7 +473,7 @@ def _screen(
     named_rows = bool(wanted) or catalogue.name is not None
     blocks = table.selected_blocks(wanted, [own]) if named_rows else None
     langs = own.langs if named_rows and not others else None
-    return table.first_screen(results, catalogue, None, blocks, langs)
+    return table.first_screen(results, catalogue, blocks=blocks, langs=langs)
 
 
 def _as_json(

@@ -98,7 +98,7 @@ def table_verb(
         shown = table.every_row(results[0], catalogue, form)
     else:
         shown = table.side_by_side(named, catalogue, form=form)
-    print(text.fold(shown) if form is text.Form.TEXT else shown, end="", flush=True)
+    print(shown, end="", flush=True)
     raise Exit(options.incomplete_code(*results))
 
 
@@ -113,7 +113,9 @@ def _first_screen(
     results = [result for _, result in named]
     named_rows = bool(wanted) or any(result.provenance.catalogue for result in results)
     blocks = table.selected_blocks(wanted, results) if named_rows else None
-    return table.first_screen(named, wanted.catalogue, None, blocks, langs, form, provenance)
+    return table.first_screen(
+        named, wanted.catalogue, blocks=blocks, langs=langs, form=form, provenance=provenance
+    )
 
 
 def _worst_wait(path: Path) -> str:

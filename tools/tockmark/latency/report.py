@@ -23,6 +23,7 @@ from tockmark.compare.limits import Limit
 from tockmark.compare.verdict import RowVerdict, Verdict
 from tockmark.latency import FORM
 from tockmark.latency.chain import ALARM, UART, WaitSpread
+from tockmark.result.model import microseconds
 from tockmark.result.provenance import Kernel, same_simulator
 from tockmark.show.text import Table, TableColumn, figures, sentence
 from tockmark.suite.catalogue import ICACHE, Lang, Params, RowName
@@ -179,7 +180,7 @@ def _worst(latency: StoredLatency) -> str:
 
 
 def _time(cycles: int, clock_hz: int) -> str:
-    return f"{cycles:,} cycles ({cycles * 1e6 / clock_hz:,.0f} µs)"
+    return f"{cycles:,} cycles ({microseconds(cycles, clock_hz):,.0f} µs)"
 
 
 def format_report(latency: StoredLatency) -> str:

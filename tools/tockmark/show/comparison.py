@@ -5,10 +5,10 @@ Each text begins with a headline.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
-from tockmark.compare.pairs import Comparison, Factor, factors_of, tables
+from tockmark.compare.pairs import Comparison, Factor, Mean, factors_of, tables
 from tockmark.compare.verdict import (
     JUDGED,
     Judgement,
@@ -27,7 +27,7 @@ from tockmark.show.judgement import (
 )
 from tockmark.show.table import unlike
 from tockmark.show.text import Table, TableColumn, figures
-from tockmark.suite.catalogue import Catalogue, lang_suffix
+from tockmark.suite.catalogue import Catalogue, Lang, lang_suffix
 
 # Comparisons.
 
@@ -99,6 +99,14 @@ def verdict_cells(row: RowVerdict) -> tuple[str, ...]:
     return (*sides, _change(row.estimate, row.before, row.after), interval, instret, row.verdict)
 
 
+def shown_means(comparison: Comparison) -> tuple[Mapping[Lang, Mean], str]:
+    """Return the geometric means by language, and why there are none: the sides are too unlike, or
+    no row has a ratio."""
+    if other := unlike(comparison.base, comparison.new):
+        return {}, f"other {other}"
+    return comparison.means, "no benchmark that touches the kernel has a ratio"
+
+
 def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
     """Return the means, the apps' rows that differ, and why rows have no verdict."""
     lines = _listed(
@@ -107,8 +115,7 @@ def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
     )
     built = next((factor for factor in comparison.factors if factor.name == "opt-level"), None)
     levels = f", opt-level {built.new} against {built.base}" if built else ""
-    other = unlike(comparison.base, comparison.new)
-    means = {} if other else comparison.means
+    means, why_none = shown_means(comparison)
     for lang, mean in means.items():
         several = f"{mean.benchmarks} benchmarks that touch"
         many = several if mean.benchmarks > 1 else "the one that touches"
@@ -122,8 +129,7 @@ def totals_lines(comparison: Comparison, judgement: Judgement) -> list[str]:
             f" {verdict_of(mean.change, comparison.margin)}"
         )
     if not means:
-        why = f"other {other}" if other else "no benchmark that touches the kernel has a ratio"
-        lines.append(f"no geometric mean: {why}")
+        lines.append(f"no geometric mean: {why_none}")
     without = [row for row in judgement.rows if row.before is None]
     for verdict, why in dict.fromkeys((row.verdict, row.why) for row in without):
         names = [row.row.name for row in without if (row.verdict, row.why) == (verdict, why)]
@@ -153,8 +159,7 @@ def _comparison_json(comparison: Comparison, judgement: Judgement) -> dict[str, 
                 "benchmarks": mean.benchmarks,
                 "verdict": verdict_of(mean.change, comparison.margin),
             }
-            for lang, mean in comparison.means.items()
-            if not unlike(comparison.base, comparison.new)
+            for lang, mean in shown_means(comparison)[0].items()
         },
     }
 

@@ -202,8 +202,8 @@ def legend(judgement: Judgement) -> str:
     """Explain the columns of a table with rows of their own, and its verdicts and signs."""
     words = LEGEND if any(line.is_news for line in judgement.rows) else ""
     words += LEGEND_OF_LIMITS if judgement.limit else ""
-    for verdict in [Verdict.NOT_JUDGED] if judgement.rows_with(Verdict.NOT_JUDGED) else []:
-        words += f" {verdict}: {MEANING[verdict]}."
+    if judgement.rows_with(Verdict.NOT_JUDGED):
+        words += f" {Verdict.NOT_JUDGED}: {MEANING[Verdict.NOT_JUDGED]}."
     return words.strip()
 
 
@@ -304,9 +304,9 @@ def cells(line: RowVerdict) -> tuple[str, ...]:
 
 
 def _coloured_cells(line: RowVerdict) -> tuple[str, ...]:
-    """Return the cells of a row, coloured by its limits, or else its verdict. Of a long list of
-    functions where it changed, only the first is shown. A row without figures has its verdict and
-    the reason instead."""
+    """Return the cells of a row, coloured by its limits, or else its verdict. A long list of
+    functions where it changed is cut to the first. A row without figures has its verdict and the
+    reason instead."""
     if len(line.where) > LONGEST_WHERE:
         line = replace(line, where=f"{line.where.partition(', ')[0]}, …")
     tone = TONES[line.limit] if line.limit else COLOURS.get(line.verdict, str)

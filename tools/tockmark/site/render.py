@@ -222,6 +222,7 @@ def _environment(site: Site, chapters: Sequence[Chapter]) -> jinja2.Environment:
         "comparison_headline": judgement.headline,
         "heading": heading,
         "sentence_of": pages.sentence,
+        "shown_means": comparison.shown_means,
         "ratio": ratio,
         "overhead_notes": table.overhead_notes,
         "site": site,

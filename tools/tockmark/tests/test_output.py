@@ -92,7 +92,7 @@ def test_a_second_ctrl_c_loses_nothing(
         signal.raise_signal(by)
         return started(options)
 
-    def interrupted(*_: object) -> str:
+    def interrupted(*_: object, **named: object) -> str:
         signal.raise_signal(by)
         return "table"
 
